@@ -1,0 +1,82 @@
+# Every command of the project; `make` alone lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+CODE := lvmkit widgets/lvmkit_widgets data/lvmkit_data
+# JupyterLab refuses to start as root unless told; containers have no other user.
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup explore lab test check style types imports docstrings unit story browser binder wheel \
+        bench notebooks lock build clean
+
+help:  ## list the commands
+	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY)  ## install everything that the lock names, and lvmkit itself, into .venv
+
+# The venv is always made anew in place: a first try without ensurepip leaves one that has no pip.
+$(READY): binder/requirements.txt binder/postBuild pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --require-hashes -r binder/requirements.txt
+	PATH="$(CURDIR)/$(BIN):$$PATH" binder/postBuild
+	@touch $@
+
+explore: $(READY)  ## open the workbench on the bundled cohort
+	$(BIN)/lvmkit explore
+
+lab: $(READY)  ## open the notebooks in JupyterLab; its launcher has a card for the workbench
+	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.extension_manager=readonly --notebook-dir=notebooks
+
+test: $(READY)  ## all checks and tests, in this order: the steps named below
+	@$(BIN)/python .ci/steps.py style types imports docstrings unit story browser binder wheel
+
+check: style types imports docstrings  ## what needs no running code: style, types, imports, docstrings
+
+style: $(READY)  ## ruff: rules and format
+	$(BIN)/ruff check --quiet .
+	$(BIN)/ruff format --check --quiet .
+
+types: $(READY)  ## mypy, strict
+	$(BIN)/mypy
+
+imports: $(READY)  ## the directions of imports that pyproject.toml allows
+	$(BIN)/lint-imports --no-logo
+
+docstrings: $(READY)  ## every parameter and return value is documented
+	$(BIN)/numpydoc lint $$(find $(CODE) -name '*.py')
+
+unit: $(READY)  ## unit tests and doctests
+	$(BIN)/pytest --doctest-modules tests $(CODE)
+
+story: $(READY)  ## run the notebooks and compare with what is stored in them
+	$(BIN)/pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
+
+browser: $(READY)  ## the dashboards in headless Chromium
+	$(BIN)/pytest -m browser tests/browser
+
+binder: $(READY)  ## build what Binder would build, start it, ask for the pages
+	$(BIN)/pytest -m binder tests/packaging
+
+wheel: $(READY)  ## build the wheel and use the core alone in an empty environment
+	$(BIN)/pytest -m wheel tests/packaging
+
+bench: $(READY)  ## measure lvmkit and its peers side by side
+	$(BIN)/python benchmarks/run.py
+
+notebooks: $(READY)  ## run the notebooks again and store their outputs
+	$(BIN)/jupyter nbconvert --to notebook --inplace --execute --log-level=WARN \
+	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False notebooks/*.ipynb
+
+lock: $(READY)  ## resolve the dependencies again (all newer versions: make lock LOCK=--upgrade)
+	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --group bench --universal \
+	  --fork-strategy fewest --generate-hashes --custom-compile-command "make lock" --quiet \
+	  --output-file binder/requirements.txt $(LOCK)
+
+build: $(READY)  ## sdist and wheel into dist/
+	$(BIN)/python -m build --no-isolation
+
+clean:  ## remove the environment and everything that was built
+	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	find lvmkit widgets data tests notebooks benchmarks -name __pycache__ -prune -exec rm -rf {} +

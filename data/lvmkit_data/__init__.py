@@ -1,0 +1,1 @@
+"""Small tables that lvmkit reads: diagnosis codes and the bundled synthetic cohort."""

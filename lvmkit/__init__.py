@@ -1,0 +1,33 @@
+"""lvmkit, a workbench for latent variable models.
+
+Importing the package costs milliseconds: names and subpackages are loaded when first used.
+"""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BernoulliMixture": "lvmkit.models.bernoulli_mixture",
+    "save": "lvmkit.storage",
+    "load": "lvmkit.storage",
+}
+_PACKAGES = ("charts", "cohorts", "datasets", "decompose", "disclosure", "models", "moments", "scores")
+
+__all__ = ["BernoulliMixture", "__version__", "load", "save"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name or subpackage at its first use."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name in _PACKAGES:
+        return import_module(f"lvmkit.{name}")
+    msg = f"module 'lvmkit' has no attribute {name!r}"
+    raise AttributeError(msg)
+
+
+def __dir__() -> list[str]:
+    """List the public names and subpackages."""
+    return sorted([*__all__, *_PACKAGES])

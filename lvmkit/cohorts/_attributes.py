@@ -1,0 +1,114 @@
+"""Row attributes of a cohort: age, sex, stay and the like, one value per record."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lvmkit._checks import listed
+from lvmkit.cohorts._repairs import Repairs, count
+from lvmkit.cohorts._sources import BLANKS, Table, opened, quoted
+
+Records = npt.NDArray[np.object_]
+
+
+def from_columns(
+    table: Table, columns: Sequence[str], record: str, ids: Records, repairs: Repairs
+) -> pd.DataFrame:
+    """Read columns of the source; where a record's rows differ the smallest value is kept and stated."""
+    if not columns:
+        return pd.DataFrame(index=pd.Index(ids, dtype=object))
+    values = [_value(table, column) for column in columns]
+    smallest = ", ".join(f"min({v}) AS a{i}" for i, v in enumerate(values))
+    differs = ", ".join(f"min({v}) <> max({v}) AS b{i}" for i, v in enumerate(values))
+    frame = table.database.execute(
+        f"SELECT * EXCLUDE (p, i) FROM records JOIN (SELECT {record} AS p, {smallest}, {differs} "
+        f"FROM {table.relation} GROUP BY 1) USING (p) ORDER BY i"
+    ).df()
+    for i, column in enumerate(columns):
+        n = int(frame[f"b{i}"].fillna(value=False).sum())
+        if n:
+            repairs.tell(
+                f"attribute {column!r} differs between the rows of {count(n, 'record')}: the smallest value is kept."
+            )
+    chosen = frame[[f"a{i}" for i in range(len(columns))]].set_axis(list(columns), axis=1)
+    return _typed(chosen).set_index(pd.Index(ids, dtype=object))
+
+
+def _value(table: Table, column: str) -> str:
+    """SQL of a column's value: a text column whose every value is a number is read as numbers."""
+    name = quoted(column)
+    if table.kinds[column] != "text":
+        return name
+    text = f"nullif(trim(CAST({name} AS VARCHAR), '{BLANKS}'), '')"
+    # a leading zero marks an identifier, such as a postal code, that must stay text
+    not_number = (
+        f"TRY_CAST({text} AS DOUBLE) IS NULL OR isnan(TRY_CAST({text} AS DOUBLE)) "
+        f"OR regexp_matches({text}, '^[-+]?0[0-9]')"
+    )
+    texts, values = table.database.execute(
+        f"SELECT count(*) FILTER ({text} IS NOT NULL AND ({not_number})), count({text}) FROM {table.relation}"
+    ).fetchall()[0]
+    return f"CAST({text} AS DOUBLE)" if values and not texts else text
+
+
+def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+    """Give whole numbers and texts the types that a table of records should have."""
+    return pd.DataFrame({name: _typed_column(frame[name]) for name in frame.columns})
+
+
+def _typed_column(values: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Whole numbers as integers, texts as categories."""
+    if pd.api.types.is_float_dtype(values.dtype) and values.notna().all():
+        whole = (values == np.floor(values)).all() and values.abs().max() < 2**53
+        return values.astype(np.int64) if whole else values
+    if values.dtype == object or pd.api.types.is_string_dtype(values.dtype):
+        texts = values.map(str, na_action="ignore")
+        return texts.astype(pd.CategoricalDtype(sorted(set(texts.dropna()))))
+    return values
+
+
+def from_table(
+    source: pd.DataFrame | str | Path, patient: str, ids: Records, repairs: Repairs, encoding: str
+) -> pd.DataFrame:
+    """Read a table of one row per patient, keyed by the column `patient` or by its index."""
+    frame = source if isinstance(source, pd.DataFrame) else _read(source, patient, encoding)
+    keyed = frame.set_index(patient) if patient in frame.columns else frame
+    keyed = keyed.set_axis(keyed.index.map(lambda key: str(key).strip()))
+    repeated = keyed.index[keyed.index.duplicated()].unique()
+    if len(repeated):
+        msg = f"attributes has several rows for {listed(repeated.tolist())}; keep one row per patient."
+        raise ValueError(msg)
+    known = keyed.index.isin(ids)
+    _state_missing(len(ids) - int(known.sum()), len(ids), int((~known).sum()), repairs)
+    if not known.any():
+        msg = (
+            f"attributes: none of its keys ({listed(keyed.index[:5].tolist())}) is a patient of the events; "
+            f"give it a column {patient!r} or the patient ids as index."
+        )
+        raise ValueError(msg)
+    return _typed(keyed.reindex(pd.Index(ids, dtype=object)))
+
+
+def _state_missing(without: int, n: int, unused: int, repairs: Repairs) -> None:
+    """State records without attributes and attributes without records."""
+    if without:
+        repairs.tell(f"{without:,} of {count(n, 'record')} have no row in attributes: left missing.")
+    repairs.drop(
+        "attributes_without_record",
+        unused,
+        f"{count(unused, 'row')} of attributes belong to no patient of the events: ignored.",
+    )
+
+
+def _read(source: str | Path, patient: str, encoding: str) -> pd.DataFrame:
+    """Read a table of attributes from a file."""
+    with opened(source, encoding=encoding) as table:
+        table.check("attributes", patient)
+        values = ", ".join(
+            f"{table.text(c) if c == patient else _value(table, c)} AS {quoted(c)}" for c in table.kinds
+        )
+        return table.database.execute(f"SELECT {values} FROM {table.relation}").df()

@@ -1,0 +1,175 @@
+"""From a table of (record, code) entries in DuckDB to the numbers of a sparse matrix."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from lvmkit._checks import listed
+from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, system_name
+from lvmkit.cohorts._repairs import Repairs, count
+
+
+@dataclass(frozen=True)
+class Entries:
+    """The table ``entries`` (p, c and optionally s, n, d: record, code, system, count, date; all text)."""
+
+    database: duckdb.DuckDBPyConnection
+    code_column: str
+    numeric_codes: bool
+    counted: bool = False
+    dated: bool = False
+    systems: bool = False
+
+    def all(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        return self.database.execute(query).fetchall()
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What was counted: a records × features matrix and the names of both."""
+
+    counts: sparse.csr_array
+    records: npt.NDArray[np.object_]
+    features: pd.DataFrame
+    """By row: code, system."""
+
+
+def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs) -> Tally:
+    """Count the entries of each record and feature, repairing and stating what is unclear."""
+    _number_records(entries, repairs)
+    codes = _raw_codes(entries, system)
+    meant = _spelled(codes, entries, level, repairs)
+    features = (
+        meant.loc[meant["code"] != "", ["system", "code"]]
+        .drop_duplicates()
+        .sort_values(["code", "system"])
+        .reset_index(drop=True)
+    )
+    if features.empty:
+        msg = f"code={entries.code_column!r}: no row has a usable code; is it the right column and system?"
+        raise ValueError(msg)
+    place = {key: i for i, key in enumerate(features.itertuples(index=False, name=None))}
+    pairs = zip(meant["system"], meant["code"], strict=True)
+    columns = np.array([place.get(pair, -1) for pair in pairs], dtype=np.int64)
+    records = np.array([row[0] for row in entries.all("SELECT p FROM records ORDER BY i")], dtype=object)
+    found = _pairs(entries, repairs)
+    column = columns[found["k"]]
+    use = column >= 0
+    shape = (len(records), len(features))
+    counts = sparse.coo_array((found["n"][use], (found["i"][use], column[use])), shape=shape).tocsr()
+    counts.sum_duplicates()
+    counts.eliminate_zeros()
+    return Tally(counts.astype(np.float32), records, features)
+
+
+def _number_records(entries: Entries, repairs: Repairs) -> None:
+    """Drop entries without record or code, and number the records: integers by value, then texts."""
+    [(nameless, codeless)] = entries.all(
+        "SELECT count(*) FILTER (p IS NULL), count(*) FILTER (p IS NOT NULL AND c IS NULL) FROM entries"
+    )
+    repairs.drop("rows_without_record", nameless, f"{count(nameless, 'row')} without a record id ignored.")
+    repairs.drop("rows_without_code", codeless)
+    entries.database.execute(
+        "CREATE TEMP TABLE records AS SELECT p, CAST(row_number() OVER "
+        "(ORDER BY TRY_CAST(p AS HUGEINT) NULLS LAST, p) - 1 AS INTEGER) AS i "
+        "FROM (SELECT DISTINCT p FROM entries WHERE p IS NOT NULL)"
+    )
+
+
+def _raw_codes(entries: Entries, system: str | None) -> pd.DataFrame:
+    """Make the table ``codes`` of distinct texts; return it with the system of each."""
+    s = "s" if entries.systems else "''"
+    entries.database.execute(
+        "CREATE TEMP TABLE codes AS SELECT c, s, rows, CAST(row_number() OVER (ORDER BY c, s) - 1 AS INTEGER) "
+        f"AS k FROM (SELECT c, coalesce({s}, '') AS s, count(*) AS rows FROM entries "
+        "WHERE c IS NOT NULL AND p IS NOT NULL GROUP BY 1, 2)"
+    )
+    codes = entries.database.execute("SELECT c, s, rows FROM codes ORDER BY k").df()
+    if entries.systems:
+        names = {text: system_name(text) for text in codes["s"].unique()}
+        return codes.assign(system=codes["s"].map(names))
+    if system is None:
+        system = find_system(list(zip(codes["c"], codes["rows"], strict=True)), entries.code_column)
+    return codes.assign(system=system)
+
+
+def _spelled(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs) -> pd.DataFrame:
+    """Spell every distinct text; state what was padded and what is no code."""
+    spelled = [spell(c, s) for c, s in zip(codes["c"], codes["system"], strict=True)]
+    codes = codes.assign(code=[s.code for s in spelled], padded=[s.padded for s in spelled])
+    _refuse_most_unreadable(codes, entries)
+    wrong = codes[codes["code"] == ""]
+    n_wrong = int(wrong["rows"].sum())
+    repairs.drop(
+        "rows_with_unreadable_code",
+        n_wrong,
+        f"{count(n_wrong, 'row')} ignored: not codes of the system in {entries.code_column!r}: "
+        f"{listed(wrong['c'].tolist())}.",
+    )
+    _state_zeros(codes, entries, level, repairs)
+    if level == "category":
+        pairs = zip(codes["code"], codes["system"], strict=True)
+        codes["code"] = [category_of(c, s) for c, s in pairs]
+    return codes
+
+
+def _refuse_most_unreadable(codes: pd.DataFrame, entries: Entries) -> None:
+    """Refuse a column in which most rows of a system are no codes of it."""
+    for system, rows in codes.groupby("system"):
+        wrong = rows[rows["code"] == ""]
+        if system in FORMS and 2 * wrong["rows"].sum() > rows["rows"].sum():
+            msg = (
+                f"code={entries.code_column!r}: most rows said to be {system} do not have the form of its codes: "
+                f"{listed(wrong['c'].tolist())}. Name the right column, or pass system='other' to take them as they are."
+            )
+            raise ValueError(msg)
+
+
+def _state_zeros(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs) -> None:
+    """State which leading zeros were restored and which cannot be."""
+    padded = codes[codes["padded"]]
+    if len(padded):
+        n = int(padded["rows"].sum())
+        shown = [f"{c} → {f}" for c, f in zip(padded["c"], padded["code"], strict=True)]
+        repairs.tell(
+            f"{entries.code_column!r} has lost leading zeros: restored in {count(n, 'row')} of "
+            f"{int(codes['rows'].sum()):,} ({', '.join(shown[:5])})."
+        )
+    if not entries.numeric_codes or "icd9" not in set(codes["system"]):
+        return
+    if level == "full" and codes["c"].str.contains(".", regex=False).any():
+        msg = (
+            f"code={entries.code_column!r} holds decimal numbers, in which 250.1 and 250.10 are one; "
+            "read the column as text, or use level='category'."
+        )
+        raise ValueError(msg)
+    long = codes[codes["c"].str.fullmatch(r"\d{4,5}")]
+    if len(long):
+        repairs.tell(
+            f"{entries.code_column!r} holds numbers, not text: in codes such as {long['c'].iloc[0]} a lost leading "
+            "zero cannot be seen, so they are taken as written; read the column as text."
+        )
+
+
+def _pairs(entries: Entries, repairs: Repairs) -> dict[str, Any]:
+    """Rows of each (record i, distinct code k), and their number n after repeated rows are settled."""
+    join = "entries JOIN records USING (p) JOIN codes ON entries.c = codes.c"
+    if entries.systems:
+        join += " AND coalesce(entries.s, '') = codes.s"
+    amount = "sum(CAST(n AS DOUBLE))" if entries.counted else "count(*)"
+    query = f"SELECT i, k, count(*) AS rows, CAST({amount} AS DOUBLE) AS n FROM {join} GROUP BY i, k"
+    if entries.dated and not entries.counted:
+        query = (
+            "SELECT i, k, CAST(sum(rows) AS BIGINT) AS rows, CAST(count(*) AS DOUBLE) AS n FROM "
+            f"(SELECT i, k, d, count(*) AS rows FROM {join} GROUP BY i, k, d) GROUP BY i, k"
+        )
+    found = entries.database.execute(query).fetchnumpy()
+    distinct = found["n"].sum() if entries.dated and not entries.counted else len(found["i"])
+    repairs.drop("rows_repeated", int(found["rows"].sum() - distinct))
+    return found

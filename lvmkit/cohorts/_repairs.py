@@ -1,0 +1,34 @@
+"""Stated repairs: what was changed or left out is kept with the cohort and said as a warning."""
+
+import warnings
+from dataclasses import dataclass, field
+
+from lvmkit._checks import DataWarning
+
+
+@dataclass
+class Repairs:
+    """Sentences on what was repaired, and numbers of what was dropped and why."""
+
+    told: list[str] = field(default_factory=list)
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    def tell(self, sentence: str) -> None:
+        """Keep one sentence."""
+        self.told.append(sentence)
+
+    def drop(self, why: str, n: int, sentence: str = "") -> None:
+        """Count what was dropped for one reason; say it if there is a sentence and anything to say."""
+        self.dropped[why] = n
+        if n and sentence:
+            self.tell(sentence)
+
+    def announce(self, stacklevel: int = 3) -> None:
+        """Raise each sentence as a DataWarning at the caller of the public function."""
+        for sentence in self.told:
+            warnings.warn(sentence, DataWarning, stacklevel=stacklevel)
+
+
+def count(n: int, noun: str, plural: str = "") -> str:
+    """Write a number with its noun: "1 row", "2,000 rows"."""
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

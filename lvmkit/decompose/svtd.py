@@ -1,0 +1,61 @@
+"""SVTD: the slice with the best separated eigenvalues diagonalizes all others."""
+
+import numpy as np
+
+from lvmkit._typing import Array, RandomState
+from lvmkit.decompose.components import Components, rotated_components
+from lvmkit.moments import WhitenedMoments
+
+
+def svtd(moments: WhitenedMoments, *, random_state: RandomState = None) -> Components:
+    """Decompose by singular vectors of one slice (SVTD; on raw moments of 0/1 data, ASVTD).
+
+    Parameters
+    ----------
+    moments : WhitenedMoments
+        Slices H (d, k, k) and first moment.
+    random_state : int, Generator or None
+        Not used: the method is deterministic. Accepted so that all decompositions are called alike.
+
+    Returns
+    -------
+    Components
+        Centers (k, d) and weights (k,); exact on exact moments.
+
+    Notes
+    -----
+    Ruffini thesis, Algorithm 2; Ruffini et al. 2017, Algorithm 2. Signed eigenvalues replace singular
+    values, which would lose the sign of negative ones; on raw moments both are the same.
+
+    Examples
+    --------
+    >>> from lvmkit.moments import RAW, Moments, WhitenedMoments, whiten
+    >>> X = np.array([[1.0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 1, 1]] * 5)
+    >>> W, _ = whiten(Moments.of(X, RAW).m2, 2)
+    >>> svtd(WhitenedMoments.of(X, W, RAW)).weights.round(2)
+    array([0.5, 0.5])
+    """
+    del random_state
+    slices = moments.slices
+    return rotated_components(slices, separating_rotation(slices), moments.m1)
+
+
+def separating_rotation(slices: Array) -> Array:
+    """Return the eigenvectors of the slice whose eigenvalues lie farthest apart.
+
+    Parameters
+    ----------
+    slices : array (d, k, k)
+        Symmetric matrices.
+
+    Returns
+    -------
+    array (k, k)
+        Eigenvectors, in columns, of the slice with the largest minimum gap between eigenvalues.
+    """
+    if slices.shape[1] == 1:
+        return np.eye(1)
+    gaps = np.diff(np.linalg.eigvalsh(slices), axis=1).min(axis=1)
+    _, vectors = np.linalg.eigh(slices[int(gaps.argmax())])
+    rotation: Array = vectors
+    return rotation

@@ -1,0 +1,89 @@
+"""Expectation-maximization: one loop for every model, its history, and why it stopped."""
+
+from collections.abc import Callable
+from typing import Generic, Literal, NamedTuple, TypeVar
+
+import numpy as np
+
+from lvmkit._typing import Array, Progress
+
+P = TypeVar("P")
+
+StoppedBy = Literal["tol", "weights", "max_iter"]
+
+
+class EMResult(NamedTuple, Generic[P]):
+    """Where the loop ended."""
+
+    params: P
+    """Parameters after the last step."""
+    log_likelihoods: Array
+    """Objective at the parameters before each step; never falls."""
+    stopped_by: StoppedBy
+    """"tol": the objective rose by less than `tol`; "weights": the weights moved by less; else "max_iter"."""
+
+
+def run_em(
+    params: P,
+    step: Callable[[P], tuple[P, float]],
+    *,
+    tol: float,
+    max_iter: int,
+    weights_of: Callable[[P], Array] | None = None,
+    weights_tol: float | None = None,
+    progress: Progress | None = None,
+) -> EMResult[P]:
+    """Repeat EM steps until one of the stopping rules holds.
+
+    Parameters
+    ----------
+    params : object
+        Where to start.
+    step : callable params -> (params, float)
+        One E and M step; the number is the objective (nats per row) at the parameters it was given.
+    tol : float
+        Stop when the objective rises by less, in nats per row.
+    max_iter : int
+        At most so many steps.
+    weights_of : callable params -> array (k,), optional
+        The weights of the states, for `weights_tol`.
+    weights_tol : float, optional
+        Stop when the Euclidean norm of the change of the weights is smaller: the documents' rule, with 0.01.
+    progress : callable (str, float), optional
+        Told the share of `max_iter` done; raising from it cancels.
+
+    Returns
+    -------
+    EMResult
+        Last parameters, objective before every step, and the rule that stopped the loop.
+
+    Notes
+    -----
+    Ruffini et al. 2017, section 3.4 and section 5 (rule on the weights).
+
+    Examples
+    --------
+    >>> run_em(1.0, lambda x: (x / 2, -x), tol=0.1, max_iter=50).stopped_by
+    'tol'
+    """
+    history: list[float] = []
+    stopped_by: StoppedBy = "max_iter"
+    for iteration in range(max_iter):
+        updated, objective = step(params)
+        history.append(objective)
+        moved = _norm(weights_of, updated, params) if weights_of and weights_tol else None
+        params = updated
+        if progress is not None:
+            progress("EM", (iteration + 1) / max_iter)
+        if len(history) > 1 and history[-1] - history[-2] < tol:
+            stopped_by = "tol"
+            break
+        if moved is not None and weights_tol is not None and moved < weights_tol:
+            stopped_by = "weights"
+            break
+    return EMResult(params, np.array(history), stopped_by)
+
+
+def _norm(weights_of: Callable[[P], Array], after: P, before: P) -> float:
+    """Return the Euclidean norm of the change of the weights."""
+    return float(np.linalg.norm(weights_of(after) - weights_of(before)))

@@ -1,0 +1,253 @@
+"""Eigenvectors with fixed signs, joint diagonalization and non-negative weights."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import LinearOperator, eigsh
+
+from lvmkit._typing import Array
+
+DENSE_EIGH = 1_500
+"""Up to this many features a full symmetric eigensolver beats Lanczos iterations."""
+
+
+def fix_signs(vectors: Array) -> Array:
+    """Flip columns so that the entry of largest size is positive: same signs on every run.
+
+    Parameters
+    ----------
+    vectors : array (d, k)
+        Vectors in columns.
+
+    Returns
+    -------
+    array (d, k)
+        The same vectors up to sign.
+
+    Examples
+    --------
+    >>> fix_signs(np.array([[-2.0, 1.0], [1.0, 3.0]]))
+    array([[ 2.,  1.],
+           [-1.,  3.]])
+    """
+    largest = np.abs(vectors).argmax(axis=0)
+    signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
+    return vectors * np.where(signs == 0, 1.0, signs)
+
+
+def top_eigenpairs(matrix: Array | LinearOperator, k: int) -> tuple[Array, Array]:
+    """Return the k algebraically largest eigenpairs of a symmetric matrix or operator.
+
+    Parameters
+    ----------
+    matrix : array (d, d) or LinearOperator
+        Symmetric. An operator is only multiplied by vectors, so that d×d numbers are never formed.
+    k : int
+        How many pairs, 1 to d.
+
+    Returns
+    -------
+    values : array (k,)
+        Eigenvalues, largest first.
+    vectors : array (d, k)
+        Eigenvectors in columns, with fixed signs.
+    """
+    d = matrix.shape[0]
+    if isinstance(matrix, np.ndarray) and (d <= DENSE_EIGH or k > d // 4):
+        values, vectors = linalg.eigh(matrix, subset_by_index=(d - k, d - 1))
+    elif k >= d - 1:
+        values, vectors = linalg.eigh(matrix @ np.eye(d), subset_by_index=(d - k, d - 1))
+    else:
+        # A fixed start makes Lanczos deterministic; a constant vector serves any order of the features.
+        values, vectors = eigsh(matrix, k, which="LA", v0=np.ones(d))
+    order = np.argsort(values)[::-1]
+    return values[order], fix_signs(vectors[:, order])
+
+
+class Imputed(NamedTuple):
+    """A symmetric matrix of rank k recovered from its off-diagonal entries."""
+
+    values: Array
+    """Eigenvalues (k,), largest first."""
+    vectors: Array
+    """Eigenvectors (d, k), with fixed signs."""
+    diagonal: Array
+    """The diagonal (d,) that fits the rank-k matrix."""
+
+
+def impute_diagonal(
+    off_diagonal: Array | LinearOperator, k: int, *, tol: float = 1e-6, max_iter: int = 200
+) -> Imputed:
+    """Recover the top eigenpairs of a rank-k matrix of which the diagonal is not known.
+
+    Starts from a zero diagonal and replaces it by the diagonal of the best rank-k approximation; the
+    eigenvectors follow by one step of orthogonal iteration each time, so that a round costs one product.
+
+    Parameters
+    ----------
+    off_diagonal : array (d, d) or LinearOperator
+        Symmetric, with a zero diagonal.
+    k : int
+        Rank, 1 to d.
+    tol : float, default=1e-6
+        Stop when the diagonal changes by less, relative to its norm.
+    max_iter : int, default=200
+        At most so many rounds.
+
+    Returns
+    -------
+    Imputed
+        Eigenvalues (k,), eigenvectors (d, k) and diagonal (d,).
+
+    Notes
+    -----
+    Zhang, Cai & Wu, "Heteroskedastic PCA", Annals of Statistics 2022, Algorithm 1.
+    """
+    d = off_diagonal.shape[0]
+    diagonal = np.zeros(d)
+    _, basis = top_eigenpairs(off_diagonal, k)
+    for _ in range(max_iter):
+        image = off_diagonal @ basis + diagonal[:, None] * basis
+        values, rotation = np.linalg.eigh(basis.T @ image)
+        ritz = basis @ rotation
+        updated = ((ritz * values) * ritz).sum(axis=1)
+        change = float(np.linalg.norm(updated - diagonal))
+        diagonal = updated
+        basis, _ = np.linalg.qr(image)
+        if change <= tol * np.linalg.norm(diagonal):
+            break
+    order = np.argsort(values)[::-1]
+    return Imputed(values[order], fix_signs(ritz[:, order]), diagonal)
+
+
+def joint_rotation(slices: Array, *, tol: float = 1e-8, max_iter: int = 100) -> Array:
+    """Find the rotation that makes many symmetric matrices as diagonal as possible together.
+
+    Minimizes the sum of the squares of all off-diagonal entries of OᵀH_rO by Jacobi rotations. The
+    disjoint pairs of a round are rotated at once, which is the same as one after the other.
+
+    Parameters
+    ----------
+    slices : array (d, k, k)
+        Symmetric matrices.
+    tol : float, default=1e-8
+        Stop when every angle of a sweep is smaller (radians).
+    max_iter : int, default=100
+        At most so many sweeps over all pairs.
+
+    Returns
+    -------
+    array (k, k)
+        Orthogonal; its columns diagonalize.
+
+    Notes
+    -----
+    For k = 2 the angle is exact: with h the off-diagonal entries and f the differences of the diagonal
+    ones, the cost is C + A cos 4t + B sin 4t, A = ½Σ(h² − f²/4), B = ½Σhf, least at t = (atan2(B, A) + π)/4.
+    Cardoso & Souloumiac, SIAM J. Matrix Anal. Appl. 17 (1996); Ruffini thesis, section 5.3.
+
+    Examples
+    --------
+    >>> O, _ = np.linalg.qr(np.array([[2.0, 1.0], [-1.0, 1.0]]))
+    >>> H = np.stack([O @ np.diag([1.0, 3.0]) @ O.T, O @ np.diag([5.0, 2.0]) @ O.T])
+    >>> R = joint_rotation(H)
+    >>> bool(np.abs((R.T @ H @ R)[:, 0, 1]).max() < 1e-12)
+    True
+    """
+    k = slices.shape[1]
+    rotation = np.eye(k)
+    if k == 1:
+        return rotation
+    work = _compressed(slices)
+    for _ in range(max_iter):
+        largest = 0.0
+        for p, q in _rounds(k):
+            angles = _best_angles(work, p, q)
+            largest = max(largest, float(np.abs(angles).max()))
+            step = np.eye(k)
+            step[p, p] = step[q, q] = np.cos(angles)
+            step[p, q], step[q, p] = np.sin(angles), -np.sin(angles)
+            work = _rotated(work, step)
+            rotation = rotation @ step
+        if largest < tol:
+            break
+    return rotation
+
+
+def _compressed(slices: Array) -> Array:
+    """Replace d slices by at most k(k+1)/2 with the same Gram matrix, hence the same cost; (k, k, m)."""
+    d, k, _ = slices.shape
+    rows, columns = np.triu_indices(k)
+    packed = slices[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
+    if d > packed.shape[1]:
+        packed = np.linalg.qr(packed, mode="r")
+    packed = packed / np.where(rows == columns, 1.0, np.sqrt(2.0))
+    full = np.empty((k, k, len(packed)))
+    full[rows, columns] = full[columns, rows] = packed.T
+    return full
+
+
+def _rounds(k: int) -> list[tuple[Array, Array]]:
+    """Schedule all pairs of 0..k-1 as a round-robin tournament: rounds of disjoint pairs."""
+    players = list(range(k)) + ([-1] if k % 2 else [])
+    half = len(players) // 2
+    rounds = []
+    for _ in range(len(players) - 1):
+        pairs = [
+            (min(a, b), max(a, b))
+            for a, b in zip(players[:half], players[::-1][:half], strict=True)
+            if min(a, b) >= 0
+        ]
+        rounds.append((np.array([p for p, _ in pairs]), np.array([q for _, q in pairs])))
+        players = [players[0], players[-1], *players[1:-1]]
+    return rounds
+
+
+def _best_angles(work: Array, p: Array, q: Array) -> Array:
+    """Return for every pair the smallest angle that minimizes its squared off-diagonal entries."""
+    h, f = work[p, q], work[p, p] - work[q, q]
+    a = 0.5 * ((h * h).sum(axis=1) - (f * f).sum(axis=1) / 4)
+    b = 0.5 * (h * f).sum(axis=1)
+    # With no off-diagonal entry and no difference the cost is flat: leave the pair alone.
+    angles = np.where((a == 0) & (b == 0), 0.0, (np.arctan2(b, a) + np.pi) / 4)
+    smallest: Array = np.where(angles > np.pi / 4, angles - np.pi / 2, angles)
+    return smallest
+
+
+def _rotated(work: Array, step: Array) -> Array:
+    """Return stepᵀ · H · step for the slices H stored as (k, k, m)."""
+    k = len(work)
+    left = (step.T @ work.reshape(k, -1)).reshape(work.shape)
+    swapped = np.ascontiguousarray(left.transpose(1, 0, 2))
+    both: Array = (step.T @ swapped.reshape(k, -1)).reshape(work.shape)
+    return both
+
+
+def mixing_weights(centers: Array, mean: Array) -> Array:
+    """Solve mean = Σ_j weights_j · centers_j for non-negative weights that sum to 1.
+
+    Parameters
+    ----------
+    centers : array (k, d)
+        Mean of every state.
+    mean : array (d,)
+        Overall mean.
+
+    Returns
+    -------
+    array (k,)
+        Weights; equal ones if nothing but zeros fits.
+
+    Examples
+    --------
+    >>> mixing_weights(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.3, 0.7])).round(6)
+    array([0.3, 0.7])
+    """
+    from scipy.optimize import nnls  # imported here: it doubles the time of importing this module
+
+    solve: Callable[..., Any] = nnls
+    weights, _ = solve(np.ascontiguousarray(centers.T), mean)
+    total = weights.sum()
+    return weights / total if total > 0 else np.full(len(centers), 1 / len(centers))

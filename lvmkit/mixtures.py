@@ -1,0 +1,234 @@
+"""Mixtures of a family: E step, M step and posteriors, by row blocks."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import logsumexp
+
+from lvmkit._typing import Array, Counts, Labels
+from lvmkit.families import Family, Prior
+from lvmkit.streams import map_blocks, sum_blocks
+
+
+class MixtureParams(NamedTuple):
+    """Parameters of a mixture.
+
+    Examples
+    --------
+    >>> MixtureParams(np.array([1.0]), np.array([[0.5, 0.5]])).centers.shape
+    (1, 2)
+    """
+
+    weights: Array
+    """(k,), positive, sum 1."""
+    centers: Array
+    """(k, d)."""
+
+
+def smoothed(params: MixtureParams, n: int, prior: Prior, family: Family) -> MixtureParams:
+    """Pull parameters inside their valid set as if n rows had given them under the prior.
+
+    Parameters
+    ----------
+    params : MixtureParams
+        May lie on the border: zero weights, probabilities of 0 or 1.
+    n : int
+        Number of rows.
+    prior : Prior
+        The imaginary rows.
+    family : Family
+        Distribution of a row.
+
+    Returns
+    -------
+    MixtureParams
+        Strictly inside.
+    """
+    counts = n * params.weights
+    centers = family.m_step(counts, counts[:, None] * family.project(params.centers), prior)
+    return MixtureParams(_smooth_weights(counts, prior), centers)
+
+
+def em_step(
+    X: Counts, family: Family, prior: Prior
+) -> Callable[[MixtureParams], tuple[MixtureParams, float]]:
+    """Return the function that makes one E and M step on the rows of `X`.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d), float32
+        The data.
+    family : Family
+        Distribution of a row given its state.
+    prior : Prior
+        Keeps the parameters inside their valid set.
+
+    Returns
+    -------
+    callable params -> (params, float)
+        The number is the mean log posterior density (nats per row) at the parameters given: log-likelihood
+        plus log prior. It never falls. One step costs 2·nnz·k multiply-adds and n·k exponentials.
+    """
+    n = X.shape[0]
+
+    def step(params: MixtureParams) -> tuple[MixtureParams, float]:
+        counts, sums, log_likelihood = expected_sums(X, params, family)
+        strength = prior.strength / len(params.weights)
+        log_prior = family.log_prior(params.centers, prior) + strength * np.log(params.weights).sum()
+        updated = MixtureParams(_smooth_weights(counts, prior), family.m_step(counts, sums, prior))
+        return updated, float(log_likelihood + log_prior) / n
+
+    return step
+
+
+def _smooth_weights(counts: Array, prior: Prior) -> Array:
+    """Return the weights under the prior's imaginary rows, spread evenly; never exactly 0."""
+    tiny = max(prior.strength, 1e-9)
+    weights: Array = (counts + tiny / len(counts)) / (counts.sum() + tiny)
+    return weights
+
+
+def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Array, Array, float]:
+    """Make the E step: expected rows per state, expected sums of rows per state, log-likelihood.
+
+    Works in float32 within a block and corrects the log-likelihood, to first order, for what rounding the
+    parameters cost: as exact as float64 to about 1e-8 per row, in half the time.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d), float32
+        The data.
+    params : MixtureParams
+        Weights (k,) and centers (k, d).
+    family : Family
+        Distribution of a row given its state.
+
+    Returns
+    -------
+    counts : array (k,)
+        Σ_i P(j | x_i).
+    sums : array (k, d)
+        Σ_i P(j | x_i) x_i.
+    log_likelihood : float
+        Σ_i log P(x_i), nats.
+    """
+    slopes, constants = _linear(params, family)
+    slopes32 = np.ascontiguousarray(slopes.T, dtype=np.float32)
+    constants32 = constants.astype(np.float32)
+    ones = np.ones(len(constants), dtype=np.float32)
+
+    def block_sums(block: Any) -> tuple[Array, Array, float]:
+        scores = block @ slopes32
+        scores += constants32
+        # A maximum along long rows is twice as fast as one along short ones; sums are products with ones.
+        largest = np.ascontiguousarray(scores.T).max(axis=0)
+        scores -= largest[:, None]
+        np.exp(scores, out=scores)
+        totals = scores @ ones
+        scores /= totals[:, None]
+        log_likelihood = largest.sum(dtype=np.float64) + np.log(totals).sum(dtype=np.float64)
+        return np.ones(len(scores), dtype=np.float32) @ scores, block.T @ scores, log_likelihood
+
+    counts, sums, log_likelihood = sum_blocks(block_sums, X)
+    rounding = (counts * (constants - constants32)).sum() + (sums * (slopes.T - slopes32)).sum()
+    return counts, np.ascontiguousarray(sums.T), float(log_likelihood + rounding)
+
+
+def _linear(params: MixtureParams, family: Family) -> tuple[Array, Array]:
+    """Return the slopes and the constants, which include log weights."""
+    slopes, constants = family.linear(params.centers)
+    with np.errstate(divide="ignore"):
+        return slopes, constants + np.log(params.weights)
+
+
+def log_joint(X: Counts, params: MixtureParams, family: Family) -> Array:
+    """Return log P(x_i, state j) in double precision.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d)
+        The data.
+    params : MixtureParams
+        Weights (k,) and centers (k, d).
+    family : Family
+        Distribution of a row given its state.
+
+    Returns
+    -------
+    array (n, k)
+        Nats.
+    """
+    slopes, constants = _linear(params, family)
+    right = np.ascontiguousarray(slopes.T)
+    return np.vstack(list(map_blocks(lambda block: block @ right + constants, X)))
+
+
+def log_densities(X: Counts, params: MixtureParams, family: Family) -> Array:
+    """Return log P(x_i), block by block.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d)
+        The data.
+    params : MixtureParams
+        Weights (k,) and centers (k, d).
+    family : Family
+        Distribution of a row given its state.
+
+    Returns
+    -------
+    array (n,)
+        Nats.
+    """
+    slopes, constants = _linear(params, family)
+    right = np.ascontiguousarray(slopes.T)
+    return np.concatenate(
+        list(map_blocks(lambda block: logsumexp(block @ right + constants, axis=1), X))
+    )
+
+
+def most_likely(X: Counts, params: MixtureParams, family: Family) -> Labels:
+    """Return the state with the largest posterior for every row; the first one of equal ones.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d)
+        The data.
+    params : MixtureParams
+        Weights (k,) and centers (k, d).
+    family : Family
+        Distribution of a row given its state.
+
+    Returns
+    -------
+    array of int (n,)
+        States, 0 to k-1.
+    """
+    slopes, constants = _linear(params, family)
+    right = np.ascontiguousarray(slopes.T)
+    found = map_blocks(lambda block: (block @ right + constants).argmax(axis=1), X)
+    return np.concatenate(list(found))
+
+
+def posteriors(log_joints: Array) -> Array:
+    """Normalize log joint probabilities to posteriors.
+
+    Parameters
+    ----------
+    log_joints : array (n, k)
+        Nats.
+
+    Returns
+    -------
+    array (n, k)
+        Rows sum to 1.
+
+    Examples
+    --------
+    >>> posteriors(np.log([[0.1, 0.3]])).round(3)
+    array([[0.25, 0.75]])
+    """
+    shifted = np.exp(log_joints - log_joints.max(axis=1, keepdims=True))
+    result: Array = shifted / shifted.sum(axis=1, keepdims=True)
+    return result

@@ -1,0 +1,131 @@
+"""Row blocks: how data larger than the cache, or than memory, is summed."""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from functools import cache
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import ThreadpoolController
+
+from lvmkit._typing import Counts
+
+T = TypeVar("T")
+
+BLOCK_ROWS = 20_000
+"""Rows of a block: a block of 20,000 x 16 scores stays in a core's cache."""
+
+
+def row_blocks(X: Counts, size: int = BLOCK_ROWS) -> Iterator[Any]:
+    """Yield consecutive row blocks of `X`; sparse blocks share the memory of `X`.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d)
+        The data.
+    size : int, default=20000
+        Rows of a block; the last one may be shorter.
+
+    Yields
+    ------
+    sparse rows or array (at most `size`, d)
+        The next rows.
+    """
+    for start in range(0, X.shape[0], size):
+        yield rows_between(X, start, min(start + size, X.shape[0]))
+
+
+def rows_between(X: Counts, start: int, stop: int) -> Any:
+    """Return the rows start..stop-1 of `X` without copying them."""
+    if not sparse.issparse(X):
+        return X[start:stop]
+    first, last = X.indptr[start], X.indptr[stop]
+    parts = (X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first)
+    return sparse.csr_array(parts, shape=(stop - start, X.shape[1]))
+
+
+def map_blocks(function: Callable[[Any], T], X: Counts, size: int = BLOCK_ROWS) -> Iterator[T]:
+    """Apply `function` to every row block on a pool of threads; results come in the order of the rows.
+
+    The blocks do not depend on the number of cores and their results are taken in order, so that sums over
+    them are the same on every machine. At most two blocks per thread wait, so that memory stays bounded.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a row block. Sparse products and ufuncs release the interpreter's lock.
+    X : sparse rows or array (n, d)
+        The data.
+    size : int, default=20000
+        Rows of a block.
+
+    Yields
+    ------
+    object
+        What `function` returned for the next block.
+    """
+    workers = n_threads()
+    if workers == 1 or X.shape[0] <= size:
+        yield from map(function, row_blocks(X, size))
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        waiting = []
+        for block in row_blocks(X, size):
+            waiting.append(pool.submit(function, block))
+            if len(waiting) > 2 * workers:
+                yield waiting.pop(0).result()
+        for future in waiting:
+            yield future.result()
+
+
+def sum_blocks(
+    function: Callable[[Any], tuple[Any, ...]], X: Counts, size: int = BLOCK_ROWS
+) -> list[Any]:
+    """Sum, in double precision, the tuple of arrays that `function` returns for every row block.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a row block, returns a tuple of arrays or numbers whose shapes do not depend on the block.
+    X : sparse rows or array (n, d)
+        The data.
+    size : int, default=20000
+        Rows of a block.
+
+    Returns
+    -------
+    list of array (float64)
+        The sums, in the order of the tuple.
+    """
+    totals: list[Any] = []
+    for parts in map_blocks(function, X, size):
+        if not totals:
+            totals = [np.asarray(part, dtype=np.float64).copy() for part in parts]
+        else:
+            for total, part in zip(totals, parts, strict=True):
+                total += part
+    return totals
+
+
+def n_threads() -> int:
+    """Return the number of cores this process may use, at most 8; LVMKIT_THREADS overrides it."""
+    asked = os.environ.get("LVMKIT_THREADS")
+    if asked:
+        return max(1, int(asked))
+    cores = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+    return min(8, len(cores))
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """Find the BLAS libraries once; the search costs milliseconds."""
+    return ThreadpoolController()
+
+
+def single_threaded_blas() -> AbstractContextManager[Any]:
+    """Hold BLAS at one thread: our own pool over row blocks uses the cores better."""
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit

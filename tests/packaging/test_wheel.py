@@ -1,0 +1,63 @@
+"""The wheel, used as a library in an environment that has the core dependencies only."""
+
+import re
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import build
+import pytest
+
+pytestmark = pytest.mark.wheel
+
+FIT = """
+import sys
+import lvmkit
+from lvmkit.datasets import load_discharges
+cohort = load_discharges()[:2000]
+model = lvmkit.BernoulliMixture(n_components=4).fit(cohort)
+assert model.labels_.shape == (2000,)
+loaded = {"panel", "anywidget", "ipywidgets", "IPython", "altair"} & set(sys.modules)
+assert not loaded, loaded
+"""
+NEEDS_EXTRA = """
+try:
+    import lvmkit_widgets.cli
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
+    """Build the wheel as `make build` does."""
+    return Path(build.ProjectBuilder(root).build("wheel", tmp_path_factory.mktemp("dist")))
+
+
+def test_core_works_alone(
+    wheel: Path, root: Path, tmp_path: Path, new_environment: Callable[..., Any]
+) -> None:
+    pins = re.findall(
+        r"^[\w.\-]+==\S+", (root / "binder/requirements.txt").read_text(), re.MULTILINE
+    )
+    constraints = tmp_path / "constraints.txt"
+    constraints.write_text("\n".join(pins))
+    environment = new_environment(sys.executable)
+    environment.install(wheel, "--constraints", constraints, cwd=tmp_path)
+
+    environment.run("python", "-W", "error", "-c", FIT, cwd=tmp_path)
+    message = environment.run("python", "-c", NEEDS_EXTRA, cwd=tmp_path)
+    assert "pip install 'lvmkit[widgets]'" in message
+
+
+def test_wheel_holds_the_three_packages_and_their_files(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.split("/")[0] for name in names if "dist-info" not in name} == {
+        "lvmkit",
+        "lvmkit_data",
+        "lvmkit_widgets",
+    }
+    assert "lvmkit_widgets/static/stage.js" in names
+    assert any(name.startswith("lvmkit_data/") and not name.endswith(".py") for name in names)

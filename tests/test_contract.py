@@ -1,0 +1,26 @@
+"""Estimators keep scikit-learn's contract; every exception is listed with its reason."""
+
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from lvmkit import BernoulliMixture
+
+BY_NAME = (
+    "labelled data are matched by feature name, so that a saved model scores codes in any order; "
+    "scikit-learn demands an error for another order"
+)
+
+
+def expected_failures(_estimator: object) -> dict[str, str]:
+    return {"check_dataframe_column_names_consistency": BY_NAME}
+
+
+# scikit-learn's checks feed real numbers, which count as present above 0.
+@parametrize_with_checks(
+    [
+        BernoulliMixture(n_components=2, binarize=0.0, init=init)
+        for init in ("corrected", "asvtd", "random")
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_scikit_learn_contract(estimator, check):
+    check(estimator)

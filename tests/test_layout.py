@@ -1,0 +1,193 @@
+"""Rules of the house that a reader would otherwise have to check: sizes, names, lock, paths."""
+
+import ast
+import importlib
+import inspect
+import re
+import statistics
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("lvmkit", "widgets/lvmkit_widgets", "data/lvmkit_data")
+SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+# Adding a public name is a decision: it shows here.
+PUBLIC = {
+    "lvmkit": {"BernoulliMixture", "__version__", "load", "save"},
+}
+
+
+def tracked() -> list[str]:
+    """Return the files that belong to the project, by their path from its root."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in done.stdout.splitlines() if (ROOT / name).is_file()]
+
+
+def functions(path: Path) -> Iterator[tuple[str, int]]:
+    """Return the name and length in lines of every function of a file."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) else node.body
+            last = max((part.end_lineno or 0 for part in body), default=node.lineno)
+            first = body[0].lineno if body else last
+            yield f"{path.relative_to(ROOT)}: {node.name}", last - first + 1
+
+
+def test_no_file_is_long() -> None:
+    lengths = {path: len(path.read_text().splitlines()) for path in SOURCES}
+    assert {path.name: n for path, n in lengths.items() if n > 400} == {}
+    assert statistics.median(lengths.values()) <= 200
+
+
+def test_no_function_is_long() -> None:
+    lengths = dict(pair for path in SOURCES for pair in functions(path))
+    assert {name: n for name, n in lengths.items() if n > 60} == {}
+    assert statistics.median(lengths.values()) <= 10
+
+
+def test_no_module_is_named_after_nothing() -> None:
+    assert {path.stem for path in SOURCES} & {
+        "utils",
+        "helpers",
+        "common",
+        "misc",
+        "tools",
+    } == set()
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_names_are_those_listed(name: str) -> None:
+    module = importlib.import_module(name)
+    assert set(module.__all__) == PUBLIC[name]
+    assert list(module.__all__) == sorted(module.__all__, key=str.lower)
+    assert [public for public in module.__all__ if not hasattr(module, public)] == []
+
+
+def callables(module: Any) -> Iterator[tuple[str, Any]]:
+    """Return the public functions of a module, and the methods that its public classes define."""
+    for name in module.__all__:
+        value = getattr(module, name)
+        if inspect.isclass(value):
+            for method, function in vars(value).items():
+                named = method == "__init__" or not method.startswith("_")
+                # What a decorator wrote (a dataclass's __init__) has no source of its own.
+                if (
+                    named
+                    and inspect.isfunction(function)
+                    and function.__code__.co_filename != "<string>"
+                ):
+                    yield f"{name}.{method}", function
+        elif inspect.isfunction(value):
+            yield name, value
+
+
+@pytest.mark.parametrize("module", PUBLIC)
+def test_signatures_are_explicit(module: str) -> None:
+    for name, function in callables(importlib.import_module(module)):
+        parameters = [
+            p for p in inspect.signature(function).parameters.values() if p.name != "self"
+        ]
+        positional = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert len(positional) <= 2, f"{name}: keyword-only after the first two"
+        assert not any(isinstance(p.default, bool) for p in positional), (
+            f"{name}: positional boolean"
+        )
+        assert not any(p.kind in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters), name
+
+
+def test_lock_holds_every_dependency_and_no_address() -> None:
+    lock = (ROOT / "binder/requirements.txt").read_text()
+    assert "://" not in lock
+    assert [line for line in lock.splitlines() if line.startswith("-")] == []
+    pinned = set(re.findall(r"^([\w.\-]+)==", lock, re.MULTILINE))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    groups = [
+        project["project"]["dependencies"],
+        *project["project"]["optional-dependencies"].values(),
+        *project["dependency-groups"].values(),
+    ]
+    wanted = {re.split(r"[\[><=; ]", requirement)[0] for group in groups for requirement in group}
+    assert wanted - {"lvmkit"} <= pinned
+
+
+def test_binder_and_ci_files_can_be_run() -> None:
+    for name in ("binder/postBuild", ".ci/run"):
+        assert (ROOT / name).stat().st_mode & 0o111, name
+
+
+def test_binder_asks_for_a_python_that_the_project_supports() -> None:
+    runtime = re.fullmatch(r"python-3\.(\d+)\n", (ROOT / "binder/runtime.txt").read_text())
+    assert runtime is not None
+    requires = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["requires-python"]
+    assert int(runtime[1]) >= int(requires.removeprefix(">=3."))
+
+
+def map_of_the_code() -> set[str]:
+    """Return the paths that the README's map names: two blanks more are one folder deeper."""
+    readme = (ROOT / "README.md").read_text()
+    block = re.search(r"## Map of the code\n.*?```text\n(.*?)```", readme, re.DOTALL)
+    assert block is not None, "README.md has no map of the code"
+    paths, folders = set(), [""]
+    for line in block[1].splitlines():
+        indent = (len(line) - len(line.lstrip())) // 2
+        for name in line.split("  ")[indent].split():
+            folders[indent + 1 :] = [folders[indent] + name]
+            paths.add(folders[indent + 1])
+    return paths
+
+
+def test_map_of_the_code_is_the_tree() -> None:
+    names = map_of_the_code()
+    assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
+    top = {name.split("/")[0] + ("/" if "/" in name else "") for name in tracked()}
+    assert sorted(name for name in top if name not in {".gitignore"}) == sorted(
+        name for name in names if name.rstrip("/").count("/") == 0
+    )
+    parts = {
+        "/".join(name.split("/")[:2]) + ("/" if name.count("/") > 1 else "")
+        for name in tracked()
+        if name.startswith("lvmkit/") and "__init__" not in name
+    }
+    assert sorted(parts - names) == []
+
+
+ABSOLUTE = re.compile(r"(^|[^\w.~/-])/(home|root|Users|work|tmp)/\w")
+REGISTRY = re.compile(
+    r"(index-url[ =]|find-links[ =]|/simple/|files\.pythonhosted|\"resolved\": *\"http)"
+)
+CDN = re.compile(r"(cdn\.|jsdelivr|unpkg|googleapis|esm\.sh)")
+
+
+def test_no_file_names_one_machine_a_registry_or_a_cdn() -> None:
+    here = Path(__file__).relative_to(ROOT).as_posix()
+    found = []
+    for name in tracked():
+        if name == here or Path(name).suffix in {".png", ".gz", ".parquet", ".npz"}:
+            continue
+        for number, line in enumerate((ROOT / name).read_text().splitlines(), 1):
+            if any(pattern.search(line) for pattern in (ABSOLUTE, REGISTRY, CDN)):
+                found.append(f"{name}:{number}: {line.strip()[:80]}")
+    assert found == []
+
+
+def test_no_tracked_file_is_large() -> None:
+    sizes = {name: (ROOT / name).stat().st_size for name in tracked()}
+    assert {name: size for name, size in sizes.items() if size > 2**20} == {}
+
+
+def test_import_is_quick_because_heavy_parts_wait() -> None:
+    heavy = {"pandas", "duckdb", "anndata", "altair", "panel"}
+    program = f"import sys, lvmkit; print(*sorted({heavy} & set(sys.modules)))"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

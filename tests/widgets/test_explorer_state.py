@@ -1,0 +1,220 @@
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+
+import lvmkit
+from lvmkit_widgets.explorer_state import ExplorerState
+from lvmkit_widgets.subset import Subset
+
+CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]
+
+
+def planted(n=240, seed=0):
+    centers = np.full((3, 12), 0.06)
+    for j in range(3):
+        centers[j, 4 * j : 4 * j + 4] = [0.9, 0.8, 0.7, 0.6]
+    model = lvmkit.BernoulliMixture.from_parameters([0.5, 0.3, 0.2], centers, feature_names=CODES)
+    X, labels = model.sample(n, random_state=seed)
+    rng = np.random.default_rng(seed)
+    obs = pd.DataFrame(
+        {"age": rng.integers(20, 90, n), "sex": rng.choice(["female", "male"], n)},
+        index=[f"r{i}" for i in range(n)],
+    )
+    var = pd.DataFrame({"title": [f"Disease {code}" for code in CODES]}, index=CODES)
+    return anndata.AnnData(X, obs=obs, var=var), labels
+
+
+@pytest.fixture
+def cohort():
+    return planted()[0]
+
+
+@pytest.fixture
+def state(cohort):
+    return ExplorerState(lvmkit.BernoulliMixture(n_components=3).fit(cohort), cohort)
+
+
+def test_it_opens_on_the_fitted_model(state, cohort):
+    assert state.clustering.ids == [0, 1, 2]
+    assert state.assignment.sizes.sum() == cohort.n_obs
+    assert state.k == 3
+    assert state.cluster == 0
+    assert state.other == 1
+    assert state.view.how.startswith("converged after")
+    assert state.log_likelihood == pytest.approx(state.model.score(cohort))
+
+
+def test_every_operation_can_be_undone_and_redone(state):
+    steps = [
+        lambda: state.rename(1, "Lung"),
+        lambda: state.write_note(1, "ask"),
+        lambda: state.merge([0, 2], name="Rest"),
+        lambda: state.unmerge(3),
+        lambda: state.split(0, parts=2),
+        lambda: state.show(Subset(values={"sex": ("male",)})),
+        lambda: state.refit(k=2, subset=Subset(), excluded=["715"]),
+    ]
+    seen = [state.view]
+    for step in steps:
+        step()
+        seen.append(state.view)
+    for view in seen[-2::-1]:
+        state.undo()
+        assert state.view is view
+    for view in seen[1:]:
+        state.redo()
+        assert state.view is view
+    state.go_to(0)
+    assert state.view is seen[0]
+
+
+def test_results_follow_the_view_through_undo(state):
+    sizes = state.assignment.sizes.tolist()
+    state.split(0, parts=2)
+    assert len(state.assignment.sizes) == 4
+    state.undo()
+    assert state.assignment.sizes.tolist() == sizes
+    assert state.cluster in state.clustering.ids
+
+
+def test_ids_are_never_used_twice(state):
+    state.split(0, parts=2)
+    assert state.clustering.ids == [3, 4, 1, 2]
+    state.merge([3, 1])
+    state.split(5, parts=2)
+    assert state.clustering.ids == [6, 7, 4, 2]
+
+
+def test_a_split_says_who_else_moved(state):
+    before = state.assignment.labels
+    state.split(0, parts=2)
+    came = int(((before != 0) & np.isin(state.assignment.labels, [3, 4])).sum())
+    left = int(((before == 0) & ~np.isin(state.assignment.labels, [3, 4])).sum())
+    expected = f"{came:,} patients of other clusters" if came or left else "Nobody else changed"
+    assert expected in state.message
+    assert state.cluster == 3
+    assert state.other == 4
+
+
+def test_merged_posteriors_add(state):
+    before = state.assignment.posterior
+    state.merge([0, 2])
+    np.testing.assert_allclose(state.assignment.posterior[:, 0], before[:, 0] + before[:, 2])
+    np.testing.assert_allclose(state.assignment.posterior[:, 1], before[:, 1])
+
+
+def test_a_refit_keeps_the_names_of_clusters_that_stay_alike(state):
+    state.rename(2, "Kidney")
+    state.write_note(2, "small")
+    state.refit(k=3, excluded=["715"])
+    [kept] = [c for c in state.clustering.clusters if c.name]
+    assert kept.name == "Kidney"
+    assert kept.note == "small"
+    assert "715" not in state.codes
+    assert state.excluded == ["715"]
+    assert "Names kept: Kidney" in state.message
+
+
+def test_the_fit_uses_the_chosen_patients(state):
+    state.subset = Subset(ranges={"age": (20, 60)})
+    n = state.n_chosen
+    state.refit(k=2)
+    assert len(state.assignment.rows) == n
+    assert state.subset == Subset(ranges={"age": (20, 60)})
+    state.undo()
+    assert state.subset == Subset()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda s: s.refit(k=13), "need at least 13 codes, but only 12"),
+        (lambda s: s.refit(k=0), "must be 1 or more; 0 was given"),
+        (lambda s: s.refit(k=2, excluded=CODES), "Every code is left out"),
+        (lambda s: s.refit(k=2, excluded=["XYZ"]), "no code XYZ"),
+        (lambda s: s.refit(k=2, subset=Subset(ranges={"age": (200, 300)})), "Nobody"),
+        (lambda s: s.refit(k=11, subset=Subset(ranges={"age": (20, 22)})), "need at least 22 pat"),
+        (lambda s: s.split(0, parts=1), "2 parts or more"),
+        (lambda s: s.split(9), "no cluster 9"),
+        (lambda s: s.merge([1]), "two or more"),
+        (lambda s: s.show(Subset(having=("XYZ",))), "has the code “XYZ”"),
+        (lambda s: s.undo(), "nothing to undo"),
+    ],
+)
+def test_a_wrong_wish_says_what_to_do_and_loses_nothing(state, change, message):
+    view = state.view
+    with pytest.raises(ValueError, match=message):
+        change(state)
+    assert state.view is view
+    assert len(state.history.steps) == 1
+
+
+def test_the_recorded_python_repeats_every_step(state, cohort):
+    state.rename(1, "Lung \"left\" 'right'")
+    state.split(0, parts=2)
+    state.merge([3, 2], name="Both")
+    state.show(Subset(ranges={"age": (30, 80)}, having=("428",)))
+    state.refit(k=4, subset=Subset(values={"sex": ("female",)}), excluded=["V45", "401"])
+    state.write_note(0, "two\nlines")
+    model = lvmkit.BernoulliMixture(n_components=3).fit(cohort)
+    scope = {"model": model, "cohort": cohort}
+    exec(state.history.code, scope)
+    again = scope["state"]
+    assert again.clustering.clusters == state.clustering.clusters
+    np.testing.assert_array_equal(again.assignment.labels, state.assignment.labels)
+
+
+def test_a_saved_model_brings_names_notes_and_merges_back(state, cohort, tmp_path):
+    state.rename(1, "Lung")
+    state.write_note(1, "ask")
+    state.merge([0, 2], name="Rest")
+    state.save(tmp_path / "model.npz")
+    back = ExplorerState(lvmkit.load(tmp_path / "model.npz"), cohort)
+    assert back.clustering.clusters == state.clustering.clusters
+    np.testing.assert_array_equal(back.assignment.labels, state.assignment.labels)
+    back.unmerge(3)
+    assert back.clustering.ids == [0, 2, 1]
+
+
+def test_names_stay_with_the_model_that_was_opened(cohort, tmp_path):
+    model = lvmkit.BernoulliMixture(n_components=3).fit(cohort)
+    state = ExplorerState(model, cohort)
+    state.rename(1, "Lung")
+    lvmkit.save(model, tmp_path / "model.npz")
+    back = ExplorerState(lvmkit.load(tmp_path / "model.npz"), cohort)
+    assert back.clustering.cluster(1).name == "Lung"
+
+
+def test_autosave_keeps_the_file_up_to_date(state, tmp_path):
+    state.autosave = str(tmp_path / "auto.npz")
+    state.rename(0, "Heart")
+    assert lvmkit.load(state.autosave).annotations_["clusters"][0]["name"] == "Heart"
+    state.undo()
+    assert lvmkit.load(state.autosave).annotations_["clusters"][0]["name"] == ""
+
+
+def test_a_cohort_with_other_codes_in_another_order_is_matched_by_name(state, cohort):
+    other = cohort[:, ["V58", "428", "250", "272", "401"]].copy()
+    seen = ExplorerState(state.model, other)
+    assert "7 codes of the model occur in nobody" in seen.message
+    assert seen.assignment.X.shape[1] == 12
+
+
+def test_progress_is_told_and_raising_from_it_cancels(state):
+    told = []
+    state.refit(k=2, progress=lambda text, share: told.append((text, share)))
+    assert told[-1][1] == 1.0
+
+    def stop(text, share):
+        raise KeyboardInterrupt
+
+    view = state.view
+    with pytest.raises(KeyboardInterrupt):
+        state.refit(k=3, progress=stop)
+    assert state.view is view
+
+
+def test_what_is_not_fitted_is_refused(cohort):
+    with pytest.raises(TypeError, match=r"needs a fitted mixture.*Call fit first"):
+        ExplorerState(lvmkit.BernoulliMixture(), cohort)

@@ -1,0 +1,1 @@
+"""Dashboards for lvmkit."""

@@ -1,0 +1,160 @@
+"""From a clustering and a choice of patients to assignments, each computed once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lvmkit._typing import Array
+from lvmkit_widgets.assignment import Assignment, assign
+from lvmkit_widgets.cluster import Cluster, Mixture
+from lvmkit_widgets.clustering import Clustering
+from lvmkit_widgets.cohort_view import CohortView
+from lvmkit_widgets.subset import Subset
+
+MATCH = 0.5  # clusters that share more than half of their patients keep name and note
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """What is looked at: the unit of undo and redo.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        Components, groups, names and notes.
+    subset : Subset
+        Whose patients are shown.
+    how : str
+        How the fit of the mixture ended, in words.
+    """
+
+    clustering: Clustering
+    subset: Subset
+    how: str = ""
+
+
+class Analysis:
+    """Computes assignments of one cohort and keeps the last few.
+
+    Parameters
+    ----------
+    patients : CohortView
+        The cohort.
+    """
+
+    def __init__(self, patients: CohortView) -> None:
+        self.patients = patients
+        self._posteriors: list[tuple[Mixture, str, Array]] = []
+        self._assignments: list[tuple[Clustering, str, Assignment]] = []
+        self._fits: list[tuple[Mixture, str, float]] = []
+
+    def matrix(self, view: View) -> Any:
+        """Return the patients of a view by the codes of its mixture.
+
+        Parameters
+        ----------
+        view : View
+            What is looked at.
+
+        Returns
+        -------
+        sparse (n, d)
+            0 or 1.
+        """
+        return self.patients.matrix(view.subset, view.clustering.mixture.codes)
+
+    def assignment(self, view: View) -> Assignment:
+        """Assign the patients of a view to its clusters.
+
+        Parameters
+        ----------
+        view : View
+            What is looked at.
+
+        Returns
+        -------
+        Assignment
+            The same object for the same view.
+        """
+        key = view.subset.code
+        for clustering, subset, known in self._assignments:
+            if clustering is view.clustering and subset == key:
+                return known
+        rows = self.patients.rows(view.subset)
+        found = assign(view.clustering, self.matrix(view), rows, self._responsibilities(view))
+        self._assignments = [(view.clustering, key, found), *self._assignments[:2]]
+        return found
+
+    def log_likelihood(self, view: View) -> float:
+        """Return the mean log-likelihood of a patient under the mixture.
+
+        Parameters
+        ----------
+        view : View
+            What is looked at.
+
+        Returns
+        -------
+        float
+            Nats per patient.
+        """
+        mixture, key = view.clustering.mixture, view.subset.code
+        for known, subset, value in self._fits:
+            if known is mixture and subset == key:
+                return value
+        value = float(mixture.scorer.score(self.matrix(view)))
+        self._fits = [(mixture, key, value), *self._fits[:5]]
+        return value
+
+    def _responsibilities(self, view: View) -> Array:
+        """Posterior probability of each component, kept per mixture and subset."""
+        mixture, key = view.clustering.mixture, view.subset.code
+        for known, subset, values in self._posteriors:
+            if known is mixture and subset == key:
+                return values
+        values = np.asarray(mixture.scorer.predict_proba(self.matrix(view)))
+        self._posteriors = [(mixture, key, values), *self._posteriors[:2]]
+        return values
+
+
+def carry_names(
+    old: Clustering, before: Assignment, new: Clustering, after: Assignment
+) -> tuple[Clustering, list[str]]:
+    """Give new clusters the names and notes of old ones that they resemble.
+
+    Parameters
+    ----------
+    old, new : Clustering
+        Before and after a fit.
+    before, after : Assignment
+        Of the patients shown before and after.
+
+    Returns
+    -------
+    clustering : Clustering
+        `new` with the names that were carried over.
+    names : list of str
+        These names.
+    """
+    carried = []
+    _, first, second = np.intersect1d(before.rows, after.rows, return_indices=True)
+    was, now = before.labels[first], after.labels[second]
+    for cluster in old.clusters:
+        best = _best_match(was == cluster.id, now, new) if cluster.name or cluster.note else None
+        if best is not None and not best.name:
+            new = new.renamed(best.id, name=cluster.name, note=cluster.note)
+            carried.append(cluster.label)
+    return new, carried
+
+
+def _best_match(inside: Any, now: Any, new: Clustering) -> Cluster | None:
+    """Find the new cluster that shares more than half of its patients with an old one."""
+    for cluster in new.clusters:
+        same = now == cluster.id
+        union = int((inside | same).sum())
+        if union and (inside & same).sum() / union > MATCH:
+            return cluster
+    return None

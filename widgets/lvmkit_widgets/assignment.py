@@ -1,0 +1,146 @@
+"""Which patient belongs to which cluster, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from lvmkit._typing import Array
+from lvmkit_widgets.clustering import Clustering
+
+
+@dataclass(frozen=True, eq=False)
+class Assignment:
+    """Posterior probabilities of the patients shown.
+
+    Parameters
+    ----------
+    rows : array (n,) of int
+        Row of each patient in the cohort.
+    posterior : array (n, c)
+        Probability of each cluster; rows sum to 1.
+    ids : array (c,) of int
+        Id of each cluster.
+    X : sparse (n, d)
+        Codes of these patients, 0 or 1.
+    """
+
+    rows: npt.NDArray[np.intp]
+    posterior: Array
+    ids: npt.NDArray[np.intp]
+    X: Any
+
+    @cached_property
+    def positions(self) -> npt.NDArray[np.intp]:
+        """Place of each patient's most probable cluster (n,)."""
+        return np.asarray(np.argmax(self.posterior, axis=1))
+
+    @cached_property
+    def labels(self) -> npt.NDArray[np.intp]:
+        """Id of each patient's most probable cluster (n,)."""
+        return self.ids[self.positions]
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.intp]:
+        """Number of patients in each cluster (c,)."""
+        return np.bincount(self.positions, minlength=len(self.ids))
+
+    @cached_property
+    def counts(self) -> npt.NDArray[np.intp]:
+        """Number of patients with each code in each cluster (c, d)."""
+        n = len(self.rows)
+        members = sparse.csr_matrix(
+            (np.ones(n, dtype=np.float32), (self.positions, np.arange(n))), (len(self.ids), n)
+        )
+        table = members @ self.X
+        return np.asarray(table.toarray()).round().astype(np.intp)
+
+    @cached_property
+    def certainty(self) -> Array:
+        """Posterior probability of each patient's own cluster (n,)."""
+        return np.asarray(self.posterior.max(axis=1))
+
+    @cached_property
+    def runner_up(self) -> npt.NDArray[np.intp]:
+        """Place of each patient's second most probable cluster (n,)."""
+        if self.posterior.shape[1] == 1:
+            return self.positions
+        others = self.posterior.copy()
+        others[np.arange(len(others)), self.positions] = -1.0
+        return np.asarray(np.argmax(others, axis=1))
+
+
+def assign(
+    clustering: Clustering, X: Any, rows: npt.NDArray[np.intp], responsibilities: Array
+) -> Assignment:
+    """Add up the components of each cluster.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        Components and groups.
+    X : sparse (n, d)
+        Codes of the patients.
+    rows : array (n,) of int
+        Their rows in the cohort.
+    responsibilities : array (n, k)
+        Posterior probability of each component.
+
+    Returns
+    -------
+    Assignment
+        Of the clusters.
+    """
+    posterior = responsibilities @ clustering.membership
+    return Assignment(rows, posterior, np.array(clustering.ids, dtype=np.intp), X)
+
+
+@dataclass(frozen=True)
+class Moves:
+    """Who changed cluster when one was split.
+
+    Parameters
+    ----------
+    came : int
+        Patients of other clusters who are now in a part of it.
+    left : int
+        Its patients who are now in another cluster.
+    """
+
+    came: int
+    left: int
+
+    @property
+    def text(self) -> str:
+        """The same in words."""
+        if not self.came and not self.left:
+            return "Nobody else changed cluster."
+        return (
+            f"{self.came:,} patients of other clusters moved into the parts, "
+            f"and {self.left:,} of its own moved to other clusters."
+        )
+
+
+def moves(before: Assignment, after: Assignment, cluster: int) -> Moves:
+    """Count who moved when a cluster was split.
+
+    Parameters
+    ----------
+    before, after : Assignment
+        Of the same patients.
+    cluster : int
+        Id of the cluster that was split.
+
+    Returns
+    -------
+    Moves
+        Counts of patients.
+    """
+    inside = before.labels == cluster
+    parts = ~np.isin(after.labels, before.ids)
+    return Moves(came=int((~inside & parts).sum()), left=int((inside & ~parts).sum()))

@@ -1,0 +1,128 @@
+"""One cluster and the mixture its components belong to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import lvmkit
+from lvmkit._typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Components of a Bernoulli mixture over named codes.
+
+    Parameters
+    ----------
+    weights : array (k,)
+        Probability of each component; sums to 1.
+    centers : array (k, d)
+        Probability of each code in each component.
+    codes : tuple of str, length d
+        What the columns of `centers` mean.
+    """
+
+    weights: Array
+    centers: Array
+    codes: tuple[str, ...]
+
+    @cached_property
+    def scorer(self) -> lvmkit.BernoulliMixture:
+        """A model without names, for rows whose columns are already in the order of `codes`."""
+        return lvmkit.BernoulliMixture.from_parameters(self.weights, self.centers)
+
+    @property
+    def model(self) -> lvmkit.BernoulliMixture:
+        """The same components as a fitted model with names."""
+        return lvmkit.BernoulliMixture.from_parameters(
+            self.weights, self.centers, feature_names=list(self.codes)
+        )
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One cluster: a group of components whose posterior probabilities add.
+
+    Parameters
+    ----------
+    id : int
+        Never reused and never renumbered; a fresh model starts with its component numbers.
+    components : tuple of int
+        Rows of the mixture that belong to the cluster.
+    name, note : str
+        What the analyst wrote.
+    parts : tuple of Cluster
+        What was merged into this cluster, kept so that a merge can be taken back.
+    parent : int, optional
+        The cluster that was split to give this one.
+    """
+
+    id: int
+    components: tuple[int, ...]
+    name: str = ""
+    note: str = ""
+    parts: tuple[Cluster, ...] = ()
+    parent: int | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, or "Cluster" and the id."""
+        return self.name or f"Cluster {self.id}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the cluster as JSON values."""
+        parts = [part.to_dict() for part in self.parts]
+        return {
+            "id": self.id,
+            "components": list(self.components),
+            "name": self.name,
+            "note": self.note,
+            "parts": parts,
+            "parent": self.parent,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Cluster:
+        """Read what `to_dict` wrote.
+
+        Parameters
+        ----------
+        values : mapping
+            As written by `to_dict`.
+
+        Returns
+        -------
+        Cluster
+            The same cluster.
+        """
+        parent = values.get("parent")
+        return cls(
+            id=int(values["id"]),
+            components=tuple(int(j) for j in values["components"]),
+            name=str(values.get("name", "")),
+            note=str(values.get("note", "")),
+            parts=tuple(cls.from_dict(part) for part in values.get("parts", ())),
+            parent=None if parent is None else int(parent),
+        )
+
+    def renumbered(self, number: Mapping[int, int]) -> Cluster:
+        """Follow the components to their new rows.
+
+        Parameters
+        ----------
+        number : mapping of int to int
+            New row of each old row.
+
+        Returns
+        -------
+        Cluster
+            Same id, name and note.
+        """
+        return replace(
+            self,
+            components=tuple(number[j] for j in self.components),
+            parts=tuple(part.renumbered(number) for part in self.parts),
+        )

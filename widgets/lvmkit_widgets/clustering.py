@@ -1,0 +1,287 @@
+"""The value an explorer works on: which components form which clusters. Changes give new values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lvmkit._typing import Array
+from lvmkit_widgets.cluster import Cluster, Mixture
+
+
+@dataclass(frozen=True, eq=False)
+class Clustering:
+    """A mixture and the clusters its components form. Every change returns a new value.
+
+    Parameters
+    ----------
+    mixture : Mixture
+        The components.
+    clusters : tuple of Cluster
+        A partition of the components, in the order shown.
+    next_id : int
+        The id the next new cluster gets.
+
+    Examples
+    --------
+    >>> m = Mixture(np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.7]]), ("428", "250"))
+    >>> clustering = Clustering.of(m).merged([0, 1], name="Everyone")
+    >>> [(c.id, c.label, c.components) for c in clustering.clusters]
+    [(2, 'Everyone', (0, 1))]
+    >>> [c.id for c in clustering.unmerged(2).clusters]
+    [0, 1]
+    """
+
+    mixture: Mixture
+    clusters: tuple[Cluster, ...]
+    next_id: int = field(default=0)
+
+    @classmethod
+    def of(cls, mixture: Mixture) -> Clustering:
+        """Make one cluster of each component.
+
+        Parameters
+        ----------
+        mixture : Mixture
+            The components.
+
+        Returns
+        -------
+        Clustering
+            Ids are component numbers.
+        """
+        k = len(mixture.weights)
+        return cls(mixture, tuple(Cluster(j, (j,)) for j in range(k)), k)
+
+    @property
+    def ids(self) -> list[int]:
+        """Ids of the clusters, in order."""
+        return [cluster.id for cluster in self.clusters]
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the clusters, in order."""
+        return [cluster.label for cluster in self.clusters]
+
+    @property
+    def membership(self) -> Array:
+        """Array (k, c) of 0 and 1: which component belongs to which cluster."""
+        table = np.zeros((len(self.mixture.weights), len(self.clusters)))
+        for column, cluster in enumerate(self.clusters):
+            table[list(cluster.components), column] = 1.0
+        return table
+
+    @property
+    def weights(self) -> Array:
+        """Probability of each cluster (c,)."""
+        return np.asarray(self.mixture.weights @ self.membership)
+
+    @property
+    def centers(self) -> Array:
+        """Probability of each code within each cluster (c, d)."""
+        joint = self.membership.T @ (self.mixture.weights[:, None] * self.mixture.centers)
+        return np.asarray(joint / np.maximum(self.weights, 1e-300)[:, None])
+
+    def position(self, id: int) -> int:
+        """Return the place of a cluster in `clusters`.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+
+        Returns
+        -------
+        int
+            From 0.
+
+        Raises
+        ------
+        ValueError
+            When there is no such cluster.
+        """
+        if id not in self.ids:
+            message = f"There is no cluster {id}; choose one of {', '.join(map(str, self.ids))}."
+            raise ValueError(message)
+        return self.ids.index(id)
+
+    def cluster(self, id: int) -> Cluster:
+        """Return the cluster with an id.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+
+        Returns
+        -------
+        Cluster
+            The value.
+        """
+        return self.clusters[self.position(id)]
+
+    def renamed(self, id: int, *, name: str | None = None, note: str | None = None) -> Clustering:
+        """Give a cluster another name or note.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+        name, note : str, optional
+            Kept as it was when not given.
+
+        Returns
+        -------
+        Clustering
+            With the new text.
+
+        Raises
+        ------
+        ValueError
+            When another cluster already has the name.
+        """
+        old = self.cluster(id)
+        name = old.name if name is None else " ".join(name.split())
+        if name and any(c.label == name for c in self.clusters if c.id != id):
+            message = f"Another cluster is already called “{name}”; choose another name."
+            raise ValueError(message)
+        new = replace(old, name=name, note=old.note if note is None else note.strip())
+        return replace(self, clusters=tuple(new if c.id == id else c for c in self.clusters))
+
+    def merged(self, ids: Iterable[int], *, name: str = "") -> Clustering:
+        """Join clusters; their components stay, and their probabilities add.
+
+        Parameters
+        ----------
+        ids : iterable of int
+            Two or more clusters.
+        name : str, default=""
+            Of the new cluster.
+
+        Returns
+        -------
+        Clustering
+            With one new cluster, with a new id, at the place of the first.
+
+        Raises
+        ------
+        ValueError
+            When fewer than two clusters are named.
+        """
+        chosen = [self.cluster(id) for id in dict.fromkeys(ids)]
+        if len(chosen) < 2:
+            message = "Choose two or more clusters to merge."
+            raise ValueError(message)
+        components = tuple(sorted(j for c in chosen for j in c.components))
+        new = Cluster(self.next_id, components, note="\n".join(c.note for c in chosen if c.note))
+        place = min(self.position(c.id) for c in chosen)
+        rest = [c for c in self.clusters if c not in chosen]
+        clusters = (*rest[:place], replace(new, parts=tuple(chosen)), *rest[place:])
+        result = replace(self, clusters=clusters, next_id=self.next_id + 1)
+        return result.renamed(new.id, name=name)
+
+    def unmerged(self, id: int) -> Clustering:
+        """Take a merge back.
+
+        Parameters
+        ----------
+        id : int
+            Of a merged cluster.
+
+        Returns
+        -------
+        Clustering
+            With the clusters as they were before the merge, under their old ids.
+
+        Raises
+        ------
+        ValueError
+            When the cluster was not made by a merge.
+        """
+        merged = self.cluster(id)
+        if not merged.parts:
+            message = f"“{merged.label}” was not made by merging; there is nothing to take apart."
+            raise ValueError(message)
+        place = self.position(id)
+        clusters = (*self.clusters[:place], *merged.parts, *self.clusters[place + 1 :])
+        return replace(self, clusters=clusters)
+
+    def split(self, id: int, weights: Array, centers: Array) -> Clustering:
+        """Replace the components of one cluster.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+        weights : array (m,)
+            Of the parts, within the cluster; sums to 1.
+        centers : array (m, d)
+            Of the parts.
+
+        Returns
+        -------
+        Clustering
+            With m new clusters, with new ids, at the place of the old one.
+        """
+        old, place = self.cluster(id), self.position(id)
+        kept = [j for j in range(len(self.mixture.weights)) if j not in old.components]
+        number = {j: row for row, j in enumerate(kept)}
+        share = float(self.mixture.weights[list(old.components)].sum())
+        mixture = Mixture(
+            np.concatenate([self.mixture.weights[kept], share * np.asarray(weights)]),
+            np.vstack([self.mixture.centers[kept], centers]),
+            self.mixture.codes,
+        )
+        parts = tuple(
+            Cluster(self.next_id + i, (len(kept) + i,), _part_name(old, i), parent=id)
+            for i in range(len(weights))
+        )
+        before = [c.renumbered(number) for c in self.clusters[:place]]
+        after = [c.renumbered(number) for c in self.clusters[place + 1 :]]
+        return Clustering(mixture, (*before, *parts, *after), self.next_id + len(parts))
+
+    def to_annotations(self) -> dict[str, Any]:
+        """Return names, notes and groups as JSON values, to keep with the model."""
+        return {"clusters": [c.to_dict() for c in self.clusters], "next_id": self.next_id}
+
+    @classmethod
+    def from_annotations(cls, mixture: Mixture, annotations: Mapping[str, Any]) -> Clustering:
+        """Read what `to_annotations` wrote.
+
+        Parameters
+        ----------
+        mixture : Mixture
+            The components the annotations speak of.
+        annotations : mapping
+            As written; an empty one gives one cluster per component.
+
+        Returns
+        -------
+        Clustering
+            With names, notes and groups.
+
+        Raises
+        ------
+        ValueError
+            When the groups are not a partition of the components.
+        """
+        if not annotations.get("clusters"):
+            return cls.of(mixture)
+        clusters = tuple(Cluster.from_dict(c) for c in annotations["clusters"])
+        used: Sequence[int] = sorted(j for c in clusters for j in c.components)
+        if used != list(range(len(mixture.weights))):
+            message = (
+                f"The saved clusters use components {used[:5]}, but the model has "
+                f"{len(mixture.weights)}; the annotations belong to another model."
+            )
+            raise ValueError(message)
+        next_id = max([int(annotations.get("next_id", 0)), *(c.id + 1 for c in clusters)])
+        return cls(mixture, clusters, next_id)
+
+
+def _part_name(old: Cluster, number: int) -> str:
+    """Name the part of a named cluster after it."""
+    return f"{old.name} – part {number + 1}" if old.name else ""

@@ -1,0 +1,138 @@
+"""A cohort as an explorer reads it: 0/1 rows for the codes of a mixture, titles, attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from lvmkit_widgets.subset import Subset
+
+
+class CohortView:
+    """Reads patients of a cohort in the shape an explorer needs.
+
+    Parameters
+    ----------
+    cohort : AnnData
+        Patients by codes; counts are read as present or absent.
+
+    Raises
+    ------
+    TypeError
+        When the cohort is not an AnnData table.
+    ValueError
+        When it is empty.
+    """
+
+    def __init__(self, cohort: Any) -> None:
+        if not all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
+            message = (
+                f"The explorer needs a cohort (an AnnData table); found {type(cohort).__name__}. "
+                "Make one with lvmkit.cohorts.from_wide, from_events or from_counts."
+            )
+            raise TypeError(message)
+        if not cohort.n_obs or not cohort.n_vars:
+            message = f"The cohort is empty: {cohort.n_obs} patients and {cohort.n_vars} codes."
+            raise ValueError(message)
+        self.cohort = cohort
+        self.codes: list[str] = [str(code) for code in cohort.var_names]
+        names = cohort.var["title"] if "title" in cohort.var else pd.Series(self.codes)
+        self.titles: dict[str, str] = {
+            code: str(title) for code, title in zip(self.codes, names, strict=True)
+        }
+        self._X = _binary(cohort.X)
+        self._matrices: dict[tuple[str, tuple[str, ...]], Any] = {}
+        self._rows: dict[str, npt.NDArray[np.intp]] = {}
+
+    @property
+    def n_patients(self) -> int:
+        """Number of patients in the whole cohort."""
+        return int(self.cohort.n_obs)
+
+    def title(self, code: str) -> str:
+        """Return the code with its plain name.
+
+        Parameters
+        ----------
+        code : str
+            Of the cohort or of a model.
+
+        Returns
+        -------
+        str
+            The code alone where there is no name.
+        """
+        name = self.titles.get(code, "")
+        return f"{code} {name}" if name and name != code else code
+
+    def rows(self, subset: Subset) -> npt.NDArray[np.intp]:
+        """Find the rows of a subset.
+
+        Parameters
+        ----------
+        subset : Subset
+            Conditions.
+
+        Returns
+        -------
+        array of int
+            Row numbers, from 0.
+        """
+        key = subset.code
+        if key not in self._rows:
+            _forget(self._rows)
+            self._rows[key] = np.flatnonzero(subset.rows(self.cohort))
+        return self._rows[key]
+
+    def matrix(self, subset: Subset, codes: Sequence[str]) -> Any:
+        """Return patients of a subset by some codes.
+
+        Parameters
+        ----------
+        subset : Subset
+            Which rows.
+        codes : sequence of str
+            Which columns; a code that the cohort does not have is absent in everyone.
+
+        Returns
+        -------
+        sparse (n, d)
+            0 or 1, float32, CSR.
+        """
+        key = (subset.code, tuple(codes))
+        if key not in self._matrices:
+            _forget(self._matrices)
+            rows = self.rows(subset)
+            X = self._X if len(rows) == self.n_patients else self._X[rows]
+            self._matrices[key] = _columns(X, self.codes, codes)
+        return self._matrices[key]
+
+
+def _binary(X: Any) -> Any:
+    """Return present and absent as CSR of 0 and 1."""
+    table = sparse.csr_matrix(X, dtype=np.float32, copy=True)
+    table.data = (table.data > 0).astype(np.float32)
+    table.eliminate_zeros()
+    return table
+
+
+def _columns(X: Any, have: Sequence[str], want: Sequence[str]) -> Any:
+    """Take columns by name; a missing one is all zero."""
+    if list(have) == list(want):
+        return X
+    place = pd.Index(have).get_indexer(pd.Index(want))
+    if (place < 0).any():
+        X = sparse.hstack([X, sparse.csr_matrix((X.shape[0], 1), dtype=X.dtype)], format="csr")
+        place = np.where(place < 0, X.shape[1] - 1, place)
+    return X[:, place].tocsr()
+
+
+def _forget(cache: dict[Any, Any], keep: int = 3) -> None:
+    """Drop the oldest entries so that memory stays bounded."""
+    while len(cache) > keep:
+        cache.pop(next(iter(cache)))

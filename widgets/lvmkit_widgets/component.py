@@ -1,0 +1,161 @@
+"""What a part of a dashboard is: a kind, fields shared with the browser, signals from it.
+
+A component holds values and nothing else. Its fields live in Python; every host that shows it
+(a served page, JupyterLab, a saved file) keeps a copy that is updated both ways. The JavaScript
+with the name of the component's kind, in ``static/``, draws it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import date
+from typing import Any, ClassVar
+
+import numpy as np
+import param
+from param.parameterized import instance_descriptor
+
+
+def jsonable(value: Any) -> Any:
+    """Return a value as plain lists, dicts, numbers, text and bytes that every host can carry.
+
+    Parameters
+    ----------
+    value : object
+        Numbers and arrays of numpy, tuples, sets, mappings with any keys, dates. NaN and infinite
+        numbers become None, because JSON has no way to write them.
+
+    Returns
+    -------
+    object
+        A copy made of dict (text keys), list, str, int, float, bool, bytes and None.
+
+    Examples
+    --------
+    >>> jsonable({"share": np.float32(0.5), "rows": (1, float("nan"))})
+    {'share': 0.5, 'rows': [1, None]}
+    """
+    if value is None or isinstance(value, (str, bool, int, bytes)):
+        return value
+    if isinstance(value, (float, np.floating)):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): jsonable(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray):
+        return jsonable(value.tolist())
+    if isinstance(value, (np.integer, np.bool_)):
+        return value.item()
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [jsonable(item) for item in value]
+    if isinstance(value, (date, np.datetime64)):
+        return str(value)
+    if value != value:
+        return None
+    return str(value)
+
+
+class Field(param.Parameter):  # type: ignore[misc]
+    """A synchronized value of any shape; whatever is put in is stored as plain JSON values."""
+
+    @instance_descriptor  # type: ignore[untyped-decorator]
+    def __set__(self, obj: Any, val: Any) -> None:
+        super().__set__(obj, jsonable(val))
+
+
+class Signal(Field):
+    """Something that happened in the browser: ``[how many so far, what]``.
+
+    The count makes two equal happenings in a row two changes. Listen with `Component.on`.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(default=[0, None], instantiate=True, **options)
+
+
+class Component(param.Parameterized):  # type: ignore[misc]
+    """A part of a dashboard.
+
+    Every parameter but ``name`` is a field that the browser sees. Fields of type `Signal` are
+    happenings; all others are state, which both sides may set.
+    """
+
+    kind: ClassVar[str] = ""
+
+    title = param.String("", doc="Heading of the section; without one no section is drawn.")
+    help = param.String("", doc="What the reader sees here and how the numbers are made.")
+    visible = param.Boolean(True, doc="Whether the part is shown at all.")
+    needs_python = param.Boolean(False, doc="Saved pages leave the part out.")
+
+    @classmethod
+    def fields(cls) -> list[str]:
+        """Return the names of the synchronized fields, in the order they were declared.
+
+        Returns
+        -------
+        list of str
+            All parameters but ``name``.
+        """
+        return [field for field in cls.param if field != "name"]
+
+    @classmethod
+    def signals(cls) -> list[str]:
+        """Return the names of the fields that are happenings.
+
+        Returns
+        -------
+        list of str
+            The fields declared as `Signal`.
+        """
+        return [field for field in cls.fields() if isinstance(cls.param[field], Signal)]
+
+    def on(self, field: str, callback: Callable[[Any], None]) -> None:
+        """Call back when a field changes or, for a signal, each time it happens.
+
+        Parameters
+        ----------
+        field : str
+            Name of a field of this component.
+        callback : callable
+            Receives the new value; for a signal, what happened without its count.
+
+        Raises
+        ------
+        ValueError
+            If the component has no such field.
+        """
+        if field not in self.fields():
+            msg = f"{self.kind} has no field {field!r}; it has {', '.join(self.fields())}"
+            raise ValueError(msg)
+        happening = field in self.signals()
+        self.param.watch(lambda change: callback(change.new[1] if happening else change.new), field)
+
+    def fire(self, field: str, value: Any = None) -> None:
+        """Let a signal happen as if the reader had caused it in the browser.
+
+        Parameters
+        ----------
+        field : str
+            Name of a signal.
+        value : object
+            What happened, for instance the code that was picked.
+
+        Raises
+        ------
+        ValueError
+            If the field is no signal.
+        """
+        if field not in self.signals():
+            msg = f"{self.kind} has no signal {field!r}; it has {', '.join(self.signals())}"
+            raise ValueError(msg)
+        setattr(self, field, [getattr(self, field)[0] + 1, value])
+
+    def state(self) -> dict[str, Any]:
+        """Return all fields and their values.
+
+        Returns
+        -------
+        dict
+            Name of the field to its value.
+        """
+        return {field: getattr(self, field) for field in self.fields()}

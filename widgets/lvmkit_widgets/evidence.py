@@ -1,0 +1,201 @@
+"""Why a patient belongs to a cluster: the posterior probability as a product of odds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import logsumexp
+
+from lvmkit._typing import Array
+from lvmkit_widgets.clustering import Clustering
+
+ABSENT_SHOWN = 3  # codes a patient does not have that are named one by one
+TINY = 1e-12
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What one code does to the odds of a cluster.
+
+    Parameters
+    ----------
+    code : str
+        The code.
+    present : bool
+        Whether the patient has it.
+    factor : float
+        The odds after this code, divided by the odds before it.
+    """
+
+    code: str
+    present: bool
+    factor: float
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The way from the share of a cluster to the posterior probability of one patient.
+
+    The odds are multiplied code after code, so that they end at the exact posterior also for a
+    merged cluster, within which the codes are not independent.
+
+    Parameters
+    ----------
+    cluster : int
+        Id of the cluster the evidence speaks of.
+    prior : float
+        Share of the cluster, as the probability before any code is known.
+    factors : tuple of Factor
+        In the order in which they are applied.
+    n_rest : int
+        Number of other codes, all absent.
+    rest : float
+        What these do to the odds together.
+    posteriors : tuple of float
+        Probability of every cluster, in the order of the clustering.
+    posterior : float
+        That of `cluster`.
+    """
+
+    cluster: int
+    prior: float
+    factors: tuple[Factor, ...]
+    n_rest: int
+    rest: float
+    posteriors: tuple[float, ...]
+    posterior: float
+
+
+def explain(
+    clustering: Clustering,
+    present: npt.NDArray[np.bool_],
+    cluster: int,
+    *,
+    absent_known: bool = True,
+) -> Evidence:
+    """Explain the posterior probability of one cluster for one patient.
+
+    Parameters
+    ----------
+    clustering : Clustering
+        Components and groups.
+    present : array (d,) of bool
+        Which codes the patient has.
+    cluster : int
+        Id of the cluster to explain.
+    absent_known : bool, default=True
+        Whether a code the patient does not have is known to be absent; else it is unknown.
+
+    Returns
+    -------
+    Evidence
+        Odds, code by code.
+    """
+    centers = np.clip(clustering.mixture.centers, TINY, 1 - TINY)
+    inside = clustering.membership[:, clustering.position(cluster)] > 0
+    if_present, if_absent = np.log(centers), np.log1p(-centers)
+    state = np.log(np.maximum(clustering.mixture.weights, TINY))
+    prior = _probability(state, inside)
+    factors = []
+    for code in _by_effect(state, if_present, inside, np.flatnonzero(present)):
+        state, factor = _apply(state, if_present[:, code], inside)
+        factors.append(Factor(clustering.mixture.codes[code], present=True, factor=factor))
+    absent = np.flatnonzero(~present) if absent_known else np.array([], dtype=int)
+    ordered = _by_effect(state, if_absent, inside, absent)
+    for code in ordered[:ABSENT_SHOWN]:
+        state, factor = _apply(state, if_absent[:, code], inside)
+        factors.append(Factor(clustering.mixture.codes[code], present=False, factor=factor))
+    others = ordered[ABSENT_SHOWN:]
+    state, rest = _apply(state, if_absent[:, others].sum(axis=1), inside)
+    posteriors = np.exp(state - logsumexp(state)) @ clustering.membership
+    return Evidence(
+        cluster=cluster,
+        prior=prior,
+        factors=tuple(factors),
+        n_rest=len(others),
+        rest=rest,
+        posteriors=tuple(float(p) for p in posteriors),
+        posterior=float(posteriors[clustering.position(cluster)]),
+    )
+
+
+def _log_odds(state: Array, inside: npt.NDArray[np.bool_]) -> Array:
+    """Log-odds of the group of components `inside`; `state` is (k, ...)."""
+    if inside.all():
+        return np.full(state.shape[1:], np.inf)
+    return np.asarray(logsumexp(state[inside], axis=0) - logsumexp(state[~inside], axis=0))
+
+
+def _probability(state: Array, inside: npt.NDArray[np.bool_]) -> float:
+    """Probability of the group of components `inside`."""
+    return float(np.exp(logsumexp(state[inside]) - logsumexp(state)))
+
+
+def _apply(state: Array, change: Array, inside: npt.NDArray[np.bool_]) -> tuple[Array, float]:
+    """Add one piece of evidence; return the new state and what happened to the odds."""
+    after = state + change
+    if inside.all():
+        return after, 1.0
+    return after, float(np.exp(_log_odds(after, inside) - _log_odds(state, inside)))
+
+
+def _by_effect(
+    state: Array, change: Array, inside: npt.NDArray[np.bool_], codes: npt.NDArray[np.intp]
+) -> npt.NDArray[np.intp]:
+    """Order codes by what each alone would do to the odds, strongest first."""
+    if inside.all() or not len(codes):
+        return codes
+    effect = _log_odds(state[:, None] + change[:, codes], inside) - _log_odds(state, inside)
+    return codes[np.argsort(-np.abs(effect), kind="stable")]
+
+
+def in_words(evidence: Evidence, label: str, titles: dict[str, str]) -> list[str]:
+    """Write evidence as sentences.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        To be told.
+    label : str
+        Of the cluster.
+    titles : dict of str to str
+        Plain name of each code.
+
+    Returns
+    -------
+    list of str
+        One sentence per step of the arithmetic.
+    """
+    lines = [
+        f"Before any code is known: {evidence.prior:.1%} of patients belong to “{label}”, "
+        f"which is odds of {_number(_odds(evidence.prior))}."
+    ]
+    for step in evidence.factors:
+        verb = "Has" if step.present else "Does not have"
+        title = titles.get(step.code, "")
+        lines.append(f"{verb} {step.code} {title}: odds × {_number(step.factor)}.")
+    if evidence.n_rest:
+        lines.append(
+            f"Has none of the other {evidence.n_rest:,} codes: odds × {_number(evidence.rest)}."
+        )
+    lines.append(
+        f"Multiplied together: odds of {_number(_odds(evidence.posterior))}, "
+        f"a probability of {evidence.posterior:.1%}."
+    )
+    return lines
+
+
+def _odds(probability: float) -> float:
+    """Return odds of a probability."""
+    return probability / max(1 - probability, TINY)
+
+
+def _number(value: float) -> str:
+    """Write a factor with two or three figures, and huge ones in words."""
+    if value >= 1e6:
+        return "over a million"
+    if value < 1e-3:
+        return "less than 0.001"
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -1,0 +1,390 @@
+"""What a cluster explorer knows and can do, without any view: testable without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import param
+
+import lvmkit
+from lvmkit_widgets.analysis import Analysis, View
+from lvmkit_widgets.assignment import Moves
+from lvmkit_widgets.cluster import Mixture
+from lvmkit_widgets.clustering import Clustering
+from lvmkit_widgets.cohort_view import CohortView
+from lvmkit_widgets.fitting import Job, Progress, check_size, how_it_stopped, refitted, split
+from lvmkit_widgets.history import History, Step
+from lvmkit_widgets.subset import Subset
+
+START = (
+    "import lvmkit\n"
+    "from lvmkit_widgets.explorer_state import ExplorerState\n"
+    "from lvmkit_widgets.subset import Subset\n"
+)
+OPENED = "# model and cohort: the fitted model and the cohort that were opened"
+
+
+class ExplorerState(param.Parameterized):
+    """Selection, clustering and history of a cluster explorer.
+
+    Every operation that changes the clustering is one step that can be undone, and is
+    recorded as a line of Python that repeats it.
+
+    Parameters
+    ----------
+    model : BernoulliMixture
+        Fitted; its `annotations_` restore names, notes and merges.
+    cohort : AnnData
+        Patients by codes.
+    name : str, default="Cohort"
+        What the cohort is called.
+    source : str, optional
+        Python that gives `model` and `cohort`, for the record.
+
+    Raises
+    ------
+    TypeError
+        When the model is not a mixture, or the cohort not a table.
+    """
+
+    cluster = param.Integer(default=0, doc="Id of the cluster that is picked.")
+    other = param.Integer(default=None, allow_None=True, doc="Id of the cluster to compare with.")
+    code = param.String(default="", doc="The code that is picked.")
+    patient = param.Integer(default=None, allow_None=True, doc="Picked row of the cohort, from 0.")
+    balance = param.Number(default=0.6, bounds=(0, 1), doc="λ: 1 is probability, 0 is lift.")
+    top = param.Integer(default=20, bounds=(5, 40), doc="Number of codes in the charts.")
+    threshold = param.Integer(default=11, bounds=(1, None), doc="Smaller counts are hidden.")
+    hide_small = param.Boolean(default=True, doc="Whether small counts are hidden on screen too.")
+    k = param.Integer(default=8, doc="Number of clusters for the next fit.")
+    subset = param.ClassSelector(class_=Subset, default=Subset(), doc="Patients for the next fit.")
+    excluded = param.List(default=[], item_type=str, doc="Codes left out of the next fit.")
+    history = param.Parameter(constant=True, doc="Steps taken so far.")
+    assignment = param.Parameter(constant=True, doc="Posterior probabilities of those shown.")
+    message = param.String(default="", doc="What the last step did, in words.")
+    autosave = param.String(default=None, allow_None=True, doc="Model file kept up to date.")
+
+    def __init__(self, model: Any, cohort: Any, *, name: str = "Cohort", source: str = "") -> None:
+        mixture = _mixture(model)
+        self.patients = CohortView(cohort)
+        self.title = name
+        self._analysis = Analysis(self.patients)
+        self._opened = model
+        clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})
+        view = View(clustering, Subset(), how_it_stopped(model))
+        code = f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"
+        super().__init__(history=History((Step("Opened", code, view),)))
+        self.message = _differences(mixture.codes, self.patients.codes)
+        self._recompute()
+        self.param.watch(self._recompute, "history")
+
+    @property
+    def view(self) -> View:
+        """What is looked at now."""
+        return self.history.value
+
+    @property
+    def clustering(self) -> Clustering:
+        """Components, groups, names and notes now."""
+        return self.view.clustering
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        """Codes the mixture knows."""
+        return self.clustering.mixture.codes
+
+    @property
+    def model(self) -> lvmkit.BernoulliMixture:
+        """The mixture as a model that carries names, notes, groups and the record of steps."""
+        opened = self.history.steps[0].value.clustering.mixture
+        if self.clustering.mixture is opened:
+            return self._opened
+        model = self.clustering.mixture.model
+        model.annotations_ = self.annotations
+        return model
+
+    @property
+    def annotations(self) -> dict[str, Any]:
+        """Names, notes, groups and steps as JSON values."""
+        done = self.history.steps[: self.history.position + 1]
+        record = [{"text": step.text, "code": step.code} for step in done]
+        return {**self.clustering.to_annotations(), "steps": record}
+
+    @property
+    def log_likelihood(self) -> float:
+        """Mean log-likelihood of the patients shown, nats per patient."""
+        return self._analysis.log_likelihood(self.view)
+
+    @property
+    def n_chosen(self) -> int:
+        """Number of patients in `subset`; 0 when nobody fits."""
+        try:
+            return len(self.patients.rows(self.subset))
+        except ValueError:
+            return 0
+
+    def rename(self, id: int, name: str) -> None:
+        """Name a cluster.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+        name : str
+            Empty to take the name away.
+        """
+        clustering = self.clustering.renamed(id, name=name)
+        self._do(clustering, f"Named cluster {id} “{name}”", f"state.rename({id}, {name!r})")
+
+    def write_note(self, id: int, note: str) -> None:
+        """Write a note about a cluster.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+        note : str
+            Replaces the note before.
+        """
+        clustering = self.clustering.renamed(id, note=note)
+        self._do(clustering, f"Note on cluster {id}", f"state.write_note({id}, {note!r})")
+
+    def merge(self, ids: Iterable[int], *, name: str = "") -> None:
+        """Merge clusters into one: their posterior probabilities add.
+
+        Parameters
+        ----------
+        ids : iterable of int
+            Two or more clusters.
+        name : str, default=""
+            Of the new cluster.
+        """
+        chosen = list(dict.fromkeys(ids))
+        new = self.clustering.next_id
+        names = " and ".join(f"“{self.clustering.cluster(i).label}”" for i in chosen)
+        self._do(
+            self.clustering.merged(chosen, name=name),
+            f"Merged {names} into cluster {new}",
+            f"state.merge({chosen!r}, name={name!r})",
+        )
+        self.cluster = new
+
+    def unmerge(self, id: int) -> None:
+        """Take a merge back; the clusters return under their old ids.
+
+        Parameters
+        ----------
+        id : int
+            Of a merged cluster.
+        """
+        clustering = self.clustering.unmerged(id)
+        self._do(clustering, f"Took cluster {id} apart", f"state.unmerge({id})")
+
+    def plan_split(self, id: int, *, parts: int = 2) -> Job:
+        """Prepare to cluster the patients of one cluster again.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+        parts : int, default=2
+            Number of new clusters.
+
+        Returns
+        -------
+        Job
+            Its result replaces the cluster's components.
+        """
+        view, label = self.view, self.clustering.cluster(id).label
+        if parts < 2:
+            message = f"A cluster is split into 2 parts or more; {parts} was given."
+            raise ValueError(message)
+        check_size(parts, int((self.assignment.labels == id).sum()), len(self.codes))
+
+        def work(progress: Progress | None) -> tuple[View, Moves]:
+            return split(self._analysis, view, id, parts, progress=progress)
+
+        def done(result: tuple[View, Moves]) -> None:
+            first = view.clustering.next_id
+            text = f"Split “{label}” into {parts} parts"
+            self._step(result[0], text, f"state.split({id}, parts={parts})")
+            self.param.update(cluster=first, other=first + 1)
+            self.message = f"{text}. {result[1].text}"
+
+        return Job(f"Splitting “{label}”", work, done)
+
+    def split(self, id: int, *, parts: int = 2, progress: Progress | None = None) -> None:
+        """Cluster the patients of one cluster again.
+
+        Parameters
+        ----------
+        id : int
+            Of the cluster.
+        parts : int, default=2
+            Number of new clusters; they get new ids.
+        progress : callable, optional
+            Called with the stage in words and the share done.
+        """
+        job = self.plan_split(id, parts=parts)
+        job.done(job.work(progress))
+
+    def plan_refit(self) -> Job:
+        """Prepare to fit again with `k` clusters on `subset`, without the codes `excluded`.
+
+        Returns
+        -------
+        Job
+            Its result replaces all clusters.
+        """
+        k, subset, excluded = self.k, self.subset, list(self.excluded)
+        unknown = [code for code in excluded if code not in self.patients.titles]
+        if unknown:
+            message = f"The cohort has no code {', '.join(unknown[:5])}; check how it is written."
+            raise ValueError(message)
+        codes = tuple(code for code in self.patients.codes if code not in set(excluded))
+        check_size(k, len(self.patients.rows(subset)), len(codes))
+        old = self.view
+
+        def work(progress: Progress | None) -> tuple[View, list[str]]:
+            return refitted(self._analysis, old, k, subset=subset, codes=codes, progress=progress)
+
+        def done(result: tuple[View, list[str]]) -> None:
+            view, carried = result
+            text = f"Fitted {k} clusters to {len(self.patients.rows(subset)):,} patients"
+            given = f"subset={subset.code}, excluded={excluded!r}"
+            self._step(view, text, f"state.refit(k={k}, {given})")
+            kept = f" Names kept: {', '.join(carried)}." if carried else ""
+            self.message = f"{text}; {view.how}.{kept}"
+
+        return Job(f"Fitting {k} clusters", work, done)
+
+    def refit(
+        self,
+        k: int | None = None,
+        *,
+        subset: Subset | None = None,
+        excluded: list[str] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Fit the mixture again.
+
+        Parameters
+        ----------
+        k : int, optional
+            Number of clusters; the field `k` when not given.
+        subset : Subset, optional
+            Patients; the field `subset` when not given.
+        excluded : list of str, optional
+            Codes left out; the field `excluded` when not given.
+        progress : callable, optional
+            Called with the stage in words and the share done.
+        """
+        given = {"k": k, "subset": subset, "excluded": excluded}
+        self.param.update(**{name: value for name, value in given.items() if value is not None})
+        job = self.plan_refit()
+        job.done(job.work(progress))
+
+    def show(self, subset: Subset) -> None:
+        """Show only some patients; the clusters stay as they are.
+
+        Parameters
+        ----------
+        subset : Subset
+            Whom to show.
+        """
+        n = len(self.patients.rows(subset))
+        view = View(self.clustering, subset, self.view.how)
+        self._step(view, f"Showing {subset.text}: {n:,} patients", f"state.show({subset.code})")
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        text = self.history.steps[self.history.position].text
+        self._go(self.history.undone(), f"Undone: {text}.")
+
+    def redo(self) -> None:
+        """Do again what was undone."""
+        history = self.history.redone()
+        self._go(history, f"Done again: {history.steps[history.position].text}.")
+
+    def go_to(self, position: int) -> None:
+        """Return to a step.
+
+        Parameters
+        ----------
+        position : int
+            0 is the start.
+        """
+        history = self.history.at(position)
+        self._go(history, f"Back at: {history.steps[position].text}.")
+
+    def save(self, path: str | Path) -> None:
+        """Save the model with names, notes, merges and the record of steps.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where to; `lvmkit.load` reads it.
+        """
+        lvmkit.save(self.model, path, annotations=self.annotations)
+
+    def _do(self, clustering: Clustering, text: str, code: str) -> None:
+        """Take a step that keeps patients and fit."""
+        self._step(View(clustering, self.view.subset, self.view.how), text, code)
+
+    def _step(self, view: View, text: str, code: str) -> None:
+        """Take a step."""
+        self._go(self.history.done(text, code, view), f"{text}.")
+
+    def _go(self, history: History[View], message: str) -> None:
+        """Stand somewhere in the history, and keep the file up to date."""
+        with param.edit_constant(self):
+            self.param.update(history=history, message=message)
+        self.model.annotations_ = self.annotations  # so that saving the opened model saves them
+        if self.autosave:
+            self.save(self.autosave)
+
+    def _recompute(self, *events: Any) -> None:
+        """Recompute once per change what every view shows."""
+        view = self.view
+        known = set(view.clustering.mixture.codes)
+        fields: dict[str, Any] = {
+            "assignment": self._analysis.assignment(view),
+            "k": len(view.clustering.clusters),
+            "subset": view.subset,
+            "excluded": [code for code in self.patients.codes if code not in known],
+        }
+        ids = view.clustering.ids
+        fields["cluster"] = self.cluster if self.cluster in ids else ids[0]
+        if self.other not in ids or self.other == fields["cluster"]:
+            fields["other"] = next((i for i in ids if i != fields["cluster"]), None)
+        if self.code not in known:
+            fields["code"] = ""
+        with param.edit_constant(self):
+            self.param.update(**fields)
+
+
+def _mixture(model: Any) -> Mixture:
+    """Read the components of a fitted model."""
+    if not hasattr(model, "weights_") or not hasattr(model, "centers_"):
+        message = (
+            f"The explorer needs a fitted mixture; found {type(model).__name__}. "
+            "Call fit first: lvmkit.BernoulliMixture(n_components=8).fit(cohort)."
+        )
+        raise TypeError(message)
+    centers = np.asarray(model.centers_, dtype=float)
+    names = getattr(model, "feature_names_in_", None)
+    codes = tuple(map(str, names if names is not None else range(centers.shape[1])))
+    return Mixture(np.asarray(model.weights_, dtype=float), centers, codes)
+
+
+def _differences(model: Sequence[str], cohort: Sequence[str]) -> str:
+    """Say where the codes of model and cohort differ."""
+    missing, unused = len(set(model) - set(cohort)), len(set(cohort) - set(model))
+    parts = []
+    if missing:
+        parts.append(f"{missing} codes of the model occur in nobody of this cohort.")
+    if unused:
+        parts.append(f"{unused} codes of the cohort are not part of the model.")
+    return " ".join(parts)

@@ -1,0 +1,203 @@
+"""Fits that a dashboard asks for, with the checks and words of a dashboard."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+import lvmkit
+from lvmkit._checks import DataWarning
+from lvmkit_widgets.analysis import Analysis, View, carry_names
+from lvmkit_widgets.assignment import Moves, moves
+from lvmkit_widgets.cluster import Mixture
+from lvmkit_widgets.clustering import Clustering
+from lvmkit_widgets.subset import Subset
+
+Progress = Callable[[str, float], None]
+LARGE_CLIP = 0.02  # as in BernoulliMixture, which warns above it
+
+
+class Job(NamedTuple):
+    """Work that takes time, apart from what follows when it is done.
+
+    Parameters
+    ----------
+    title : str
+        What is being done, in words.
+    work : callable
+        Computes the result and touches nothing; may run in a thread.
+    done : callable
+        Takes the result and changes the state.
+    """
+
+    title: str
+    work: Callable[[Progress | None], Any]
+    done: Callable[[Any], None]
+
+
+def check_size(n_clusters: int, n_patients: int, n_codes: int) -> None:
+    """Check that so many clusters can be found.
+
+    Parameters
+    ----------
+    n_clusters, n_patients, n_codes : int
+        What is asked for and what there is.
+
+    Raises
+    ------
+    ValueError
+        With what to change.
+    """
+    if n_codes == 0:
+        message = "Every code is left out. Put at least two codes back in."
+        raise ValueError(message)
+    if n_clusters < 1:
+        message = f"The number of clusters must be 1 or more; {n_clusters} was given."
+        raise ValueError(message)
+    if n_clusters > n_codes:
+        message = (
+            f"{n_clusters} clusters need at least {n_clusters} codes, but only {n_codes} are "
+            f"included. Choose at most {n_codes} clusters, or put codes back in."
+        )
+        raise ValueError(message)
+    if n_patients < max(2, 2 * n_clusters):
+        message = (
+            f"{n_clusters} clusters need at least {max(2, 2 * n_clusters)} patients, but only "
+            f"{n_patients} are chosen. Choose fewer clusters or more patients."
+        )
+        raise ValueError(message)
+
+
+def fit_mixture(
+    X: Any, codes: tuple[str, ...], n_clusters: int, *, progress: Progress | None = None
+) -> tuple[Mixture, str]:
+    """Fit a mixture of Bernoulli distributions.
+
+    Parameters
+    ----------
+    X : sparse (n, d)
+        0 or 1.
+    codes : tuple of str, length d
+        What the columns mean.
+    n_clusters : int
+        Number of components.
+    progress : callable, optional
+        Called with the stage in words and the share done.
+
+    Returns
+    -------
+    mixture : Mixture
+        The components.
+    how : str
+        In words, when and why the fit stopped.
+    """
+    check_size(n_clusters, X.shape[0], len(codes))
+    model = lvmkit.BernoulliMixture(n_components=n_clusters)
+    with warnings.catch_warnings():  # the dashboard says the same in its own words
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        model.fit(X, progress=progress)
+    mixture = Mixture(np.asarray(model.weights_), np.asarray(model.centers_), codes)
+    return mixture, how_it_stopped(model)
+
+
+def how_it_stopped(model: Any) -> str:
+    """Tell why a fit stopped.
+
+    Parameters
+    ----------
+    model : BernoulliMixture
+        Fitted, or made from parameters.
+
+    Returns
+    -------
+    str
+        In words; empty when the model was not fitted here.
+    """
+    reason, steps = getattr(model, "stopped_by_", None), getattr(model, "n_iter_", 0)
+    if reason is None:
+        return ""
+    if reason == "max_iter":
+        how = f"stopped before converging, after {steps} steps: read it with care"
+    else:
+        how = f"converged after {steps} steps"
+    if getattr(model, "clipped_", 0.0) > LARGE_CLIP:
+        how += "; the data hardly support so many clusters, try fewer"
+    return how
+
+
+def refitted(
+    analysis: Analysis,
+    old: View,
+    k: int,
+    *,
+    subset: Subset,
+    codes: tuple[str, ...],
+    progress: Progress | None = None,
+) -> tuple[View, list[str]]:
+    """Fit all clusters again.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the cohort.
+    old : View
+        Whose names are carried over to clusters that stay alike.
+    k : int
+        Number of clusters.
+    subset : Subset
+        Patients.
+    codes : tuple of str
+        Codes to fit.
+    progress : callable, optional
+        Called with the stage in words and the share done.
+
+    Returns
+    -------
+    view : View
+        With the new clusters.
+    carried : list of str
+        Names that were kept.
+    """
+    mixture, how = fit_mixture(analysis.patients.matrix(subset, codes), codes, k, progress=progress)
+    new = View(Clustering.of(mixture), subset, how)
+    before, after = analysis.assignment(old), analysis.assignment(new)
+    clustering, carried = carry_names(old.clustering, before, new.clustering, after)
+    return View(clustering, subset, how), carried
+
+
+def split(
+    analysis: Analysis, view: View, id: int, parts: int, *, progress: Progress | None = None
+) -> tuple[View, Moves]:
+    """Cluster the patients of one cluster again.
+
+    Parameters
+    ----------
+    analysis : Analysis
+        Of the cohort.
+    view : View
+        What is looked at.
+    id : int
+        Of the cluster.
+    parts : int
+        Number of new clusters.
+    progress : callable, optional
+        Called with the stage in words and the share done.
+
+    Returns
+    -------
+    view : View
+        With the parts in place of the cluster.
+    moves : Moves
+        Who changed cluster besides.
+    """
+    before = analysis.assignment(view)
+    members = before.X[before.labels == id]
+    codes = view.clustering.mixture.codes
+    part, _ = fit_mixture(members, codes, parts, progress=progress)
+    new = View(view.clustering.split(id, part.weights, part.centers), view.subset, view.how)
+    return new, moves(before, analysis.assignment(new), id)

@@ -1,0 +1,148 @@
+"""Steps taken in a dashboard: undo, redo, going back, and the Python that repeats them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Generic[T]):
+    """One thing the analyst did.
+
+    Parameters
+    ----------
+    text : str
+        What was done, in words.
+    code : str
+        A line of Python that does the same.
+    value : object
+        Everything as it was after the step.
+    """
+
+    text: str
+    code: str
+    value: T
+
+
+@dataclass(frozen=True, eq=False)
+class History(Generic[T]):
+    """The steps so far, and where we stand in them. Every change returns a new value.
+
+    Parameters
+    ----------
+    steps : tuple of Step
+        Never empty; the first is the start.
+    position : int
+        Of the step that is shown.
+
+    Examples
+    --------
+    >>> history = History((Step("Start", "x = 0", 0),)).done("Add 1", "x = x + 1", 1)
+    >>> history.value, history.undone().value, history.undone().redone().value
+    (1, 0, 1)
+    """
+
+    steps: tuple[Step[T], ...]
+    position: int = 0
+
+    @property
+    def value(self) -> T:
+        """Everything as it is now."""
+        return self.steps[self.position].value
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to take back."""
+        return self.position > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether a step was taken back."""
+        return self.position < len(self.steps) - 1
+
+    def done(self, text: str, code: str, value: T) -> History[T]:
+        """Add a step after the one shown; what was undone is dropped.
+
+        Parameters
+        ----------
+        text : str
+            What was done, in words.
+        code : str
+            A line of Python that does the same.
+        value : object
+            Everything as it is afterwards.
+
+        Returns
+        -------
+        History
+            Standing at the new step.
+        """
+        kept = (*self.steps[: self.position + 1], Step(text, code, value))
+        return History(kept, len(kept) - 1)
+
+    def at(self, position: int) -> History[T]:
+        """Go to a step.
+
+        Parameters
+        ----------
+        position : int
+            From 0, the start.
+
+        Returns
+        -------
+        History
+            Standing there; nothing is dropped.
+
+        Raises
+        ------
+        ValueError
+            When there is no such step.
+        """
+        if not 0 <= position < len(self.steps):
+            message = f"There is no step {position}; the steps are 0 to {len(self.steps) - 1}."
+            raise ValueError(message)
+        return replace(self, position=position)
+
+    def undone(self) -> History[T]:
+        """Go one step back.
+
+        Returns
+        -------
+        History
+            Standing one step earlier.
+
+        Raises
+        ------
+        ValueError
+            At the start.
+        """
+        if not self.can_undo:
+            message = "There is nothing to undo."
+            raise ValueError(message)
+        return self.at(self.position - 1)
+
+    def redone(self) -> History[T]:
+        """Go one step forward.
+
+        Returns
+        -------
+        History
+            Standing one step later.
+
+        Raises
+        ------
+        ValueError
+            At the last step.
+        """
+        if not self.can_redo:
+            message = "There is nothing to redo."
+            raise ValueError(message)
+        return self.at(self.position + 1)
+
+    @property
+    def code(self) -> str:
+        """Python that repeats the steps up to the one shown."""
+        return "\n".join(step.code for step in self.steps[: self.position + 1])

@@ -1,0 +1,135 @@
+"""Long work off the thread that answers the reader: progress, cancel, and one job at a time.
+
+A job runs in a thread while its dashboard keeps answering. What it reports and returns is handed
+back through the host's own loop (`Host.call`), so that a dashboard's fields are only ever set
+where the host allows it. A second job is refused while one runs: replacing it silently would throw
+away minutes of work after a stray click. The reader may cancel the first one.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+log = logging.getLogger(__name__)
+REPORTS_PER_SECOND = 12
+
+
+class Cancelled(Exception):  # noqa: N818 - nothing went wrong
+    """The reader asked for the work to stop."""
+
+
+class Host(Protocol):
+    """Where a dashboard is shown: runs a function in the turn of its own loop."""
+
+    def call(self, function: Callable[[], None]) -> None:
+        """Run the function soon, on the loop; may be called from any thread."""
+
+
+class Progress:
+    """What the work calls to tell how far it is: ``progress("Fitting", 0.4)``.
+
+    Parameters
+    ----------
+    report : callable
+        Receives text and fraction, at most a dozen times a second.
+
+    Raises
+    ------
+    Cancelled
+        On a call after the reader asked to stop; the work should let it pass.
+    """
+
+    def __init__(self, report: Callable[[str, float | None], None]) -> None:
+        self._report = report
+        self._stop = threading.Event()
+        self._last: tuple[str, float] = ("", 0.0)
+
+    def __call__(self, text: str, fraction: float | None = None) -> None:
+        """Report where the work stands, and stop it if the reader asked for that."""
+        if self._stop.is_set():
+            raise Cancelled
+        now = time.monotonic()
+        last_text, last_time = self._last
+        if text != last_text or now - last_time > 1 / REPORTS_PER_SECOND:
+            self._last = (text, now)
+            self._report(text, fraction)
+
+    def cancel(self) -> None:
+        """Let the next report stop the work."""
+        self._stop.set()
+
+
+class Job:
+    """One piece of work, with what to do with its result, its failure or its end.
+
+    Parameters
+    ----------
+    work : callable
+        Receives a `Progress` and returns the result; sets no field of a dashboard.
+    done : callable
+        Receives the result.
+    failed : callable
+        Receives the exception, which may be `Cancelled`.
+    progress : Progress
+        Handed to the work.
+    """
+
+    def __init__(
+        self,
+        work: Callable[[Progress], Any],
+        *,
+        done: Callable[[Any], None],
+        failed: Callable[[Exception], None],
+        progress: Progress,
+    ) -> None:
+        self.work = work
+        self.done = done
+        self.failed = failed
+        self.progress = progress
+        self._thread: threading.Thread | None = None
+
+    def run(self, call: Callable[[Callable[[], None]], None]) -> None:
+        """Do the work in this thread, and hand what follows to ``call``.
+
+        Parameters
+        ----------
+        call : callable
+            Runs a function now or later, such as `Host.call`.
+        """
+        try:
+            result = self.work(self.progress)
+        except Exception as error:  # noqa: BLE001 - every failure is told to the reader
+            failure = error
+            if not isinstance(error, (Cancelled, ValueError)):
+                log.exception("work of a dashboard failed")
+            call(lambda: self.failed(failure))
+        else:
+            call(lambda: self.done(result))
+
+    def start(self, host: Host) -> None:
+        """Do the work in a thread of its own; what follows runs on the host's loop.
+
+        Parameters
+        ----------
+        host : Host
+            Where the reader is.
+        """
+        self._thread = threading.Thread(
+            target=self.run, args=(host.call,), name="lvmkit-job", daemon=True
+        )
+        self._thread.start()
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait until the work has ended; what follows it may still be waiting for the loop.
+
+        Parameters
+        ----------
+        timeout : float, optional
+            Seconds after which to give up waiting.
+        """
+        if self._thread is not None:
+            self._thread.join(timeout)

@@ -1,0 +1,173 @@
+"""The kinds of components every dashboard is made of; ``static/<kind>.js`` draws each."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import param
+
+from lvmkit_widgets.component import Component, Field, Signal
+
+
+class Stage(Component):
+    """The dashboard's own fields: its heading, layout, open tabs, links, and files handed over."""
+
+    kind: ClassVar[str] = "stage"
+
+    subtitle = param.String("", doc="One line under the heading, such as cohort and size.")
+    layout = Field(default=None, doc="Where the components stand; see `Dashboard`.")
+    kinds = Field(default={}, instantiate=True, doc="Name of each component to its kind.")
+    tabs = Field(default={}, instantiate=True, doc="Id of each tab group to the open tab.")
+    links = Field(default=[], instantiate=True, doc="Pairs of 'component.field', kept equal.")
+    cases = Field(default=[], instantiate=True, doc="Values that a saved page switches between.")
+    saved = param.Boolean(False, doc="True in a saved page, where no Python answers.")
+    footer = param.String("", doc="Small print under the last section.")
+    file = param.Bytes(b"", doc="A file on its way to the reader.")
+    file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
+    file_taken = Signal(doc="The browser has saved the file.")
+
+
+class Form(Component):
+    """Labelled controls declared as data.
+
+    Each control is a dict: ``name``, ``kind`` (number, range, select, multiselect, text, textarea,
+    check, button, note), ``label``, and as needed ``help``, ``min``, ``max``, ``step``,
+    ``options`` (values, or ``[value, label]`` pairs), ``suggestions`` (for text), ``placeholder``,
+    ``primary``, ``danger``, ``disabled``, ``wide``, ``rows``.
+    """
+
+    kind: ClassVar[str] = "form"
+
+    controls = Field(default=[], instantiate=True, doc="The controls, in order.")
+    values = Field(default={}, instantiate=True, doc="Name of the control to its value.")
+    errors = Field(default={}, instantiate=True, doc="Name of the control to what is wrong.")
+    busy = param.Boolean(False, doc="While true every control is disabled.")
+    inline = param.Boolean(False, doc="Controls side by side instead of one under the other.")
+    pressed = Signal(doc="A button was pressed: its name. Values have arrived before.")
+    needs_python = param.Boolean(True, doc="Saved pages leave the part out.")
+
+
+class Status(Component):
+    """What is going on: at work with progress, done with a way back, an error in plain words."""
+
+    kind: ClassVar[str] = "status"
+
+    state_now = param.Selector(
+        default="idle", objects=["idle", "busy", "done", "info", "error"], doc="What to show."
+    )
+    message = param.String("", doc="One or two plain sentences.")
+    progress = param.Number(None, allow_None=True, doc="0 to 1; None while unknown.")
+    can_cancel = param.Boolean(False, doc="Whether a cancel button is shown while busy.")
+    actions = Field(default=[], instantiate=True, doc="Pairs [name, label] of buttons, as undo.")
+    cancel = Signal(doc="The reader wants the work to stop.")
+    pressed = Signal(doc="An action was pressed: its name.")
+    needs_python = param.Boolean(True, doc="Saved pages leave the part out.")
+
+
+class Sizes(Component):
+    """The clusters in a strip, with number and share of patients; one is selected."""
+
+    kind: ClassVar[str] = "sizes"
+
+    items = Field(
+        default=[],
+        instantiate=True,
+        doc="Dicts: id (int), name, n (number, or text such as '<11'), share (0..1 or None), note.",
+    )
+    selected = param.Integer(None, allow_None=True, doc="Id of the selected cluster.")
+    others = Field(default=[], instantiate=True, doc="Ids added by shift-click or shift-enter.")
+    noun = param.String("patients", doc="What is counted.")
+
+
+class Relevance(Component):
+    """Codes of a cluster ranked by relevance, which the browser computes for any balance.
+
+    ``r = balance * log(mu) + (1 - balance) * log(mu / overall)`` (Ruffini et al. 2017, section 4).
+    """
+
+    kind: ClassVar[str] = "relevance"
+
+    centers = param.Bytes(b"", doc="float32, clusters x codes: the share of each code; NaN hides.")
+    overall = param.Bytes(b"", doc="float32, one per code; empty: weights times centers.")
+    weights = Field(default=[], instantiate=True, doc="Share of each cluster.")
+    codes = Field(default=[], instantiate=True, doc="Codes, one per column of centers.")
+    titles = Field(default=[], instantiate=True, doc="What each code means.")
+    names = Field(default=[], instantiate=True, doc="Name of each cluster, in the rows' order.")
+    cluster = param.Integer(0, allow_None=True, doc="Row of centers that is shown.")
+    balance = param.Number(0.6, bounds=(0, 1), doc="Lambda: 1 ranks by share, 0 by lift.")
+    sort = Field(default=["relevance", "desc"], instantiate=True, doc="[column, asc or desc].")
+    top = param.Integer(25, bounds=(1, None), doc="Number of rows shown.")
+    search = param.String("", doc="Only codes or titles with every one of these words.")
+    code = param.String("", doc="The code that is marked.")
+    counts = param.Bytes(b"", doc="int32, clusters x codes: records with the code; -1 hides.")
+    pick = Signal(doc="A code was picked.")
+
+
+class Heat(Component):
+    """Patients (rows, sorted by cluster) by codes (columns), painted on a canvas.
+
+    Fill it with `lvmkit_widgets.heat.heat_fields`.
+    """
+
+    kind: ClassVar[str] = "heat"
+
+    cells = param.Bytes(b"", doc="uint8, rows x columns, 255 is one.")
+    columns = Field(default=[], instantiate=True, doc="Dicts: code, title.")
+    bands = Field(default=[], instantiate=True, doc="Dicts: id, name, start, stop (rows), n.")
+    per_row = param.Number(1.0, doc="Patients that one row stands for, on average.")
+    selected = param.Integer(None, allow_None=True, doc="Id of the marked cluster.")
+    code = param.String("", doc="The code that is marked.")
+    height = param.Integer(420, bounds=(80, None), doc="Height of the picture in pixels.")
+    noun = param.String("patients", doc="What a row is.")
+    pick = Signal(doc="A cell was picked: {cluster, code}.")
+
+
+class Table(Component):
+    """Rows and columns of text and numbers; sorted and paged in the browser or by Python.
+
+    A column is a dict: ``key``, ``label``, ``kind`` (text, integer, number, percent, lift, p, bar,
+    code), and as needed ``help``, ``digits``, ``max`` (for bar). A cell is a number, None, or text;
+    text in a column of numbers, such as '<11', is shown as it is and sorts below all numbers.
+    """
+
+    kind: ClassVar[str] = "table"
+
+    columns = Field(default=[], instantiate=True, doc="The columns, in order.")
+    rows = Field(default=[], instantiate=True, doc="Dicts: key of the column to the cell.")
+    key = param.String("", doc="Column that names a row; empty: rows cannot be picked.")
+    selected = Field(default=None, doc="Key of the marked row.")
+    sort = Field(default=["", "desc"], instantiate=True, doc="[column, asc or desc].")
+    page = param.Integer(0, bounds=(0, None), doc="Page shown, from 0.")
+    page_size = param.Integer(15, bounds=(1, None), doc="Rows of a page.")
+    total = param.Integer(None, allow_None=True, doc="Set: Python pages, and rows are one page.")
+    search = param.String("", doc="Only rows with these words.")
+    searchable = param.Boolean(False, doc="Whether a search box is shown.")
+    empty = param.String("Nothing to show.", doc="Shown in place of no rows.")
+    download = param.String("", doc="File name: a button saves the rows as CSV, as shown.")
+    pick = Signal(doc="A row was picked: its key.")
+
+
+class Picture(Component):
+    """An SVG picture; marks that link to ``#name=value`` can be picked by mouse and keyboard."""
+
+    kind: ClassVar[str] = "picture"
+
+    svg = param.String("", doc="The picture; scripts in it are removed.")
+    alt = param.String("", doc="What the picture shows, for readers who cannot see it.")
+    caption = param.String("", doc="Text under the picture.")
+    download = param.String("", doc="File name without ending: buttons save SVG and PNG.")
+    pick = Signal(doc="A mark was picked: {name: value} of its link.")
+
+
+class Text(Component):
+    """Paragraphs, lists ('- '), headings ('## '), ``**bold**`` and ```code``` as plain text."""
+
+    kind: ClassVar[str] = "text"
+
+    text = param.String("", doc="The text; an empty line ends a paragraph.")
+    tone = param.Selector(default="plain", objects=["plain", "note", "warning"], doc="Its look.")
+
+
+KINDS: dict[str, type[Component]] = {
+    kind.kind: kind for kind in (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
+}

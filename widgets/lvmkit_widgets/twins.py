@@ -1,0 +1,214 @@
+"""The copies of a dashboard's fields that hosts show: a native Jupyter widget, a Panel component.
+
+Both run the same JavaScript on the same field names, ``<component>_<field>``. Classes are built
+once for each set of components, because Panel registers a model for every class.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import cache, partial
+from typing import Any
+
+import anywidget
+import panel as pn
+import param
+import traitlets
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from lvmkit_widgets.kinds import KINDS, Stage
+from lvmkit_widgets.script import script_of
+
+Shape = tuple[tuple[str, str], ...]
+Receive = Callable[[dict[str, Any], "LoopHost | PageHost | None"], None]
+
+
+def flat_fields(shape: Shape) -> dict[str, tuple[str, str]]:
+    """Return the flat name of every field of the components to (component, field).
+
+    Parameters
+    ----------
+    shape : tuple of (str, str)
+        Name and kind of each component.
+
+    Returns
+    -------
+    dict
+        For instance ``"sizes_selected"`` to ``("sizes", "selected")``.
+
+    Raises
+    ------
+    ValueError
+        If two fields would get the same flat name.
+    """
+    flat: dict[str, tuple[str, str]] = {}
+    for name, kind in shape:
+        for field in (KINDS | {"stage": Stage})[kind].fields():
+            key = f"{name}_{field}"
+            if key in flat:
+                msg = f"components {flat[key][0]!r} and {name!r} both make {key!r}; rename one"
+                raise ValueError(msg)
+            flat[key] = (name, field)
+    return flat
+
+
+class LoopHost:
+    """A Jupyter kernel: functions run in turn on the kernel's asyncio loop.
+
+    Parameters
+    ----------
+    loop : asyncio.AbstractEventLoop
+        The loop of the kernel's main thread.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+
+    def call(self, function: Callable[[], None]) -> None:
+        """Run the function on the loop; from any thread."""
+        self.loop.call_soon_threadsafe(function)
+
+
+class PageHost:
+    """A served page: functions run on the server's loop, holding the document's lock.
+
+    Parameters
+    ----------
+    document : bokeh.document.Document
+        The page.
+    """
+
+    def __init__(self, document: Document) -> None:
+        self.document = document
+
+    def call(self, function: Callable[[], None]) -> None:
+        """Run the function in the next turn of the server; from any thread."""
+        self.document.add_next_tick_callback(partial(self._run, function))
+
+    def _run(self, function: Callable[[], None]) -> None:
+        """Run the function with the page as the current document."""
+        with set_curdoc(self.document):
+            function()
+
+
+class NativeTwin(anywidget.AnyWidget):  # type: ignore[misc]
+    """The dashboard as a Jupyter widget. Built by `native_twin`."""
+
+    _receive: Receive | None = None
+    _host: LoopHost | None = None
+
+    def set_state(self, sync_data: dict[str, Any]) -> None:
+        """Take what the browser changed, and hand it to the dashboard as one change."""
+        super().set_state(sync_data)
+        if self._receive is not None:
+            self._receive({key: getattr(self, key) for key in sync_data}, self._host)
+
+    def push(self, changes: Mapping[str, Any]) -> None:
+        """Show changed fields, in one message."""
+        with self.hold_sync():
+            for key, value in changes.items():
+                setattr(self, key, value)
+
+
+class PageTwin(pn.custom.AnyWidgetComponent):  # type: ignore[misc]
+    """The dashboard as a Panel component. Built by `page_twin`."""
+
+    __abstract = True
+    _debounce = 5
+    _receive: Receive | None = None
+    _pushing = False
+
+    def push(self, changes: Mapping[str, Any]) -> None:
+        """Show changed fields, in one message."""
+        self._pushing = True
+        try:
+            self.param.update(**changes)
+        finally:
+            self._pushing = False
+
+    def _take(self, *changes: Any) -> None:
+        """Hand what the browser changed to the dashboard as one change."""
+        if self._pushing or self._receive is None:
+            return
+        document = pn.state.curdoc
+        live = document is not None and document.session_context is not None
+        host = PageHost(document) if live else None
+        self._receive({change.name: change.new for change in changes}, host)
+
+
+@cache
+def _native_class(shape: Shape) -> type[NativeTwin]:
+    """Return the widget class for a set of components."""
+    fields = {key: traitlets.Any().tag(sync=True) for key in flat_fields(shape)}
+    kinds = tuple(sorted({kind for _, kind in shape}))
+    return type("Dashboard", (NativeTwin,), {"_esm": script_of(kinds), **fields})
+
+
+@cache
+def _page_class(shape: Shape) -> type[PageTwin]:
+    """Return the Panel class for a set of components."""
+    flat = flat_fields(shape)
+    taken = set(flat) & set(PageTwin.param)
+    if taken:
+        msg = f"Panel needs the name {min(taken)!r} itself; rename the component"
+        raise ValueError(msg)
+    kinds = tuple(sorted({kind for _, kind in shape}))
+    types = KINDS | {"stage": Stage}
+    of = dict(shape)
+    fields: dict[str, Any] = {}
+    for key, (name, field) in flat.items():
+        is_bytes = isinstance(types[of[name]].param[field], param.Bytes)
+        fields[key] = param.Bytes(b"") if is_bytes else param.Parameter(None)
+    body = {"_esm": script_of(kinds), "__module__": __name__, **fields}
+    return type("DashboardPage", (PageTwin,), body)
+
+
+def native_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> NativeTwin:
+    """Return a Jupyter widget that shows the fields and tells what the browser changed.
+
+    Parameters
+    ----------
+    shape : tuple of (str, str)
+        Name and kind of each component.
+    state : mapping
+        Flat name of each field to its value.
+    receive : callable
+        Receives changed fields and the host they came from.
+
+    Returns
+    -------
+    NativeTwin
+        An anywidget; ``push`` shows changes.
+    """
+    twin = _native_class(shape)(**state)
+    try:
+        twin._host = LoopHost(asyncio.get_running_loop())
+    except RuntimeError:
+        twin._host = None
+    twin._receive = receive
+    return twin
+
+
+def page_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> PageTwin:
+    """Return a Panel component that shows the fields and tells what the browser changed.
+
+    Parameters
+    ----------
+    shape : tuple of (str, str)
+        Name and kind of each component.
+    state : mapping
+        Flat name of each field to its value.
+    receive : callable
+        Receives changed fields and the host they came from.
+
+    Returns
+    -------
+    PageTwin
+        A Panel component; ``push`` shows changes.
+    """
+    twin = _page_class(shape)(sizing_mode="stretch_width", margin=0, **state)
+    twin._receive = receive
+    twin.param.watch(twin._take, list(flat_fields(shape)))
+    return twin
