@@ -9,7 +9,7 @@ import sys
 import time
 from collections import Counter
 
-CLOSING_LINE = re.compile(r"=+ (.*) in [\d.]+s.*=+$")
+CLOSING_LINE = re.compile(r"=+ (.*?) in [\d.]+s")
 COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 
 

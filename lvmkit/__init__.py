@@ -13,7 +13,16 @@ _HOMES = {
     "save": "lvmkit.storage",
     "load": "lvmkit.storage",
 }
-_PACKAGES = ("charts", "cohorts", "datasets", "decompose", "disclosure", "models", "moments", "scores")
+_PACKAGES = (
+    "charts",
+    "cohorts",
+    "datasets",
+    "decompose",
+    "disclosure",
+    "models",
+    "moments",
+    "scores",
+)
 
 __all__ = ["BernoulliMixture", "__version__", "load", "save"]
 

@@ -48,7 +48,9 @@ def aligned(X: Any, expected: Names | None) -> Any:
         return matrix.reindex(columns=list(expected), fill_value=0)
     columns = sparse.csc_array(matrix)
     picked = np.array([place.get(name, 0) for name in expected])
-    return sparse.csr_array(columns[:, picked] @ sparse.diags_array(np.array(known, dtype=np.float32)))
+    return sparse.csr_array(
+        columns[:, picked] @ sparse.diags_array(np.array(known, dtype=np.float32))
+    )
 
 
 def _report(names: Names, expected: Names, known: npt.NDArray[np.bool_]) -> None:
@@ -60,7 +62,10 @@ def _report(names: Names, expected: Names, known: npt.NDArray[np.bool_]) -> None
         msg = f"{len(unseen)} of {len(names)} features are unknown to the model and were ignored: {listed(unseen)}"
         warnings.warn(msg, DataWarning, stacklevel=4)
     if len(missing):
-        msg = f"{len(missing)} of the model's {len(expected)} features are not in X and count as absent: {listed(missing)}"
+        msg = (
+            f"{len(missing)} of the model's {len(expected)} features are not in X and count as absent: "
+            f"{listed(missing)}"
+        )
         warnings.warn(msg, DataWarning, stacklevel=4)
 
 
@@ -85,7 +90,9 @@ def require_binary(X: Any, names: Names | None) -> None:
     if not wrong.any():
         return
     where = sparse.coo_array(X) if sparse.issparse(X) else None
-    column = int(where.coords[1][np.argmax(wrong)] if where is not None else np.argwhere(wrong)[0][1])
+    column = int(
+        where.coords[1][np.argmax(wrong)] if where is not None else np.argwhere(wrong)[0][1]
+    )
     found = np.unique(values[wrong])
     label = repr(names[column]) if names is not None else column
     msg = (
@@ -100,7 +107,7 @@ def binarized(X: Any, threshold: float) -> Any:
     if not sparse.issparse(X) or threshold < 0:
         dense = X.toarray() if sparse.issparse(X) else X
         return (dense > threshold).astype(np.float32)
-    return as_float32_rows(sparse.csr_array(X > threshold))
+    return as_float32_rows(sparse.csr_array(threshold < X))
 
 
 def fingerprint(X: Any) -> str:

@@ -86,7 +86,9 @@ def _bernoulli_linear(centers: Array) -> tuple[Array, Array]:
 def _bernoulli_m_step(counts: Array, sums: Array, prior: Prior) -> Array:
     """Return the mode of the Beta posteriors."""
     shared = prior.strength * prior.mean
-    centers: Array = (sums + shared) / (counts[:, None] + prior.strength)
+    # Sums in single precision may exceed the counts by rounding; a probability may not exceed 1.
+    within = np.clip(sums, 0.0, counts[:, None])
+    centers: Array = (within + shared) / (counts[:, None] + prior.strength)
     return centers
 
 

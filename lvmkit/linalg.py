@@ -12,6 +12,9 @@ from lvmkit._typing import Array
 DENSE_EIGH = 1_500
 """Up to this many features a full symmetric eigensolver beats Lanczos iterations."""
 
+SMALL_EIGH = 150
+"""Up to this many features decomposing anew is as cheap as a Rayleigh-Ritz step."""
+
 
 def fix_signs(vectors: Array) -> Array:
     """Flip columns so that the entry of largest size is positive: same signs on every run.
@@ -82,8 +85,9 @@ def impute_diagonal(
 ) -> Imputed:
     """Recover the top eigenpairs of a rank-k matrix of which the diagonal is not known.
 
-    Starts from a zero diagonal and replaces it by the diagonal of the best rank-k approximation; the
-    eigenvectors follow by one step of orthogonal iteration each time, so that a round costs one product.
+    Starts from a zero diagonal and replaces it by the diagonal of the best rank-k approximation. Small
+    matrices are decomposed anew every round; for large ones and operators a round costs one product with k
+    vectors.
 
     Parameters
     ----------
@@ -103,23 +107,43 @@ def impute_diagonal(
 
     Notes
     -----
-    Zhang, Cai & Wu, "Heteroskedastic PCA", Annals of Statistics 2022, Algorithm 1.
+    Zhang, Cai & Wu, "Heteroskedastic PCA", Annals of Statistics 2022, Algorithm 1. The eigenvalues must be
+    the algebraically largest: with a zero diagonal, as much of the spectrum is negative as is positive.
     """
     d = off_diagonal.shape[0]
+    small = d <= max(SMALL_EIGH, 2 * k)
+    if small and not isinstance(off_diagonal, np.ndarray):
+        off_diagonal = off_diagonal @ np.eye(d)
     diagonal = np.zeros(d)
-    _, basis = top_eigenpairs(off_diagonal, k)
+    values, vectors = top_eigenpairs(off_diagonal, k)
+    image = off_diagonal @ vectors
     for _ in range(max_iter):
-        image = off_diagonal @ basis + diagonal[:, None] * basis
-        values, rotation = np.linalg.eigh(basis.T @ image)
-        ritz = basis @ rotation
-        updated = ((ritz * values) * ritz).sum(axis=1)
+        updated = ((vectors * values) * vectors).sum(axis=1)
         change = float(np.linalg.norm(updated - diagonal))
         diagonal = updated
-        basis, _ = np.linalg.qr(image)
         if change <= tol * np.linalg.norm(diagonal):
             break
+        if small:
+            values, vectors = top_eigenpairs(off_diagonal + np.diag(diagonal), k)
+        else:
+            values, vectors, image = _improved(off_diagonal, diagonal, vectors, image)
     order = np.argsort(values)[::-1]
-    return Imputed(values[order], fix_signs(ritz[:, order]), diagonal)
+    return Imputed(values[order], fix_signs(vectors[:, order]), diagonal)
+
+
+def _improved(
+    off_diagonal: Array | LinearOperator, diagonal: Array, vectors: Array, image: Array
+) -> tuple[Array, Array, Array]:
+    """Find the top eigenpairs within the span of the vectors and of their residuals (Rayleigh-Ritz)."""
+    k = vectors.shape[1]
+    residual = image + diagonal[:, None] * vectors
+    for _ in range(2):  # twice, since what is left after the first projection is small
+        residual = residual - vectors @ (vectors.T @ residual)
+        residual = np.linalg.qr(residual).Q
+    basis = np.hstack([vectors, residual])
+    images = np.hstack([image, off_diagonal @ residual])
+    values, mix = np.linalg.eigh(basis.T @ (images + diagonal[:, None] * basis))
+    return values[-k:], basis @ mix[:, -k:], images @ mix[:, -k:]
 
 
 def joint_rotation(slices: Array, *, tol: float = 1e-8, max_iter: int = 100) -> Array:
@@ -182,7 +206,7 @@ def _compressed(slices: Array) -> Array:
     rows, columns = np.triu_indices(k)
     packed = slices[:, rows, columns] * np.where(rows == columns, 1.0, np.sqrt(2.0))
     if d > packed.shape[1]:
-        packed = np.linalg.qr(packed, mode="r")
+        packed = np.asarray(np.linalg.qr(packed, mode="r"))
     packed = packed / np.where(rows == columns, 1.0, np.sqrt(2.0))
     full = np.empty((k, k, len(packed)))
     full[rows, columns] = full[columns, rows] = packed.T

@@ -75,7 +75,9 @@ def em_step(
     def step(params: MixtureParams) -> tuple[MixtureParams, float]:
         counts, sums, log_likelihood = expected_sums(X, params, family)
         strength = prior.strength / len(params.weights)
-        log_prior = family.log_prior(params.centers, prior) + strength * np.log(params.weights).sum()
+        log_prior = (
+            family.log_prior(params.centers, prior) + strength * np.log(params.weights).sum()
+        )
         updated = MixtureParams(_smooth_weights(counts, prior), family.m_step(counts, sums, prior))
         return updated, float(log_likelihood + log_prior) / n
 
@@ -93,7 +95,7 @@ def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Arr
     """Make the E step: expected rows per state, expected sums of rows per state, log-likelihood.
 
     Works in float32 within a block and corrects the log-likelihood, to first order, for what rounding the
-    parameters cost: as exact as float64 to about 1e-8 per row, in half the time.
+    parameters cost: exact to about 3e-7 per row, in half the time of float64.
 
     Parameters
     ----------

@@ -1,6 +1,5 @@
 """Moments of rows of counts: sums over rows, so that those of two parts add to those of the whole."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -10,78 +9,27 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from lvmkit._typing import Array, Counts
+from lvmkit.cooccurrence import first_and_second
 from lvmkit.linalg import top_eigenpairs
-from lvmkit.streams import map_blocks, sum_blocks
+from lvmkit.streams import BLOCK_ROWS, map_blocks, sum_blocks
+from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED, RAW, Weighting
 
-PAIRS_PER_FLOP = 100
-"""Counting one pair of entries of a row costs about as much as so many multiply-adds of a dense product."""
+__all__ = [
+    "EQUAL_ROWS",
+    "POISSON",
+    "POOLED",
+    "RAW",
+    "Moments",
+    "Weighting",
+    "WhitenedMoments",
+    "second_moment_operator",
+    "significant",
+    "whiten",
+    "whitener_of",
+]
 
-
-@dataclass(frozen=True)
-class Weighting:
-    """How a row with total t enters the sums of order 1, 2 and 3, and what divides them.
-
-    The weight of a row and the divisor are kept apart: the divisor is itself a sum over rows, so both add.
-
-    Attributes
-    ----------
-    name : str
-        Name shown in messages; two weightings with the same name are the same.
-    row_weight : callable (order, totals) -> array (n,)
-        Weight of each row.
-    divisor : callable (order, totals) -> array (n,)
-        What each row adds to the divisor.
-    factorial : bool
-        Whether products of an entry with itself are left out (factorial moments), which makes the moments
-        of counts unbiased; without, the moments are the raw ones of the documents.
-    """
-
-    name: str
-    row_weight: Callable[[int, Array], Array]
-    divisor: Callable[[int, Array], Array]
-    factorial: bool = True
-
-    def __eq__(self, other: object) -> bool:
-        """Tell whether both have the same name."""
-        return isinstance(other, Weighting) and self.name == other.name
-
-    def __hash__(self) -> int:
-        """Hash by name."""
-        return hash(self.name)
-
-
-def _ones(_: int, totals: Array) -> Array:
-    """Weigh every row 1."""
-    return np.ones_like(totals)
-
-
-def _falling(order: int, totals: Array) -> Array:
-    """Return t(t−1)…(t−order+1), the number of ordered draws from a row."""
-    steps = np.maximum(totals[:, None] - np.arange(order), 0)
-    product: Array = steps.prod(axis=1)
-    return product
-
-
-def _inverse_falling(order: int, totals: Array) -> Array:
-    """Return 1/(t(t−1)…), 0 for rows too short to have a product of that order."""
-    draws = _falling(order, totals)
-    return np.divide(1.0, draws, out=np.zeros_like(draws), where=draws > 0)
-
-
-def _long_enough(order: int, totals: Array) -> Array:
-    """Count the rows that carry information of that order."""
-    counted: Array = (_falling(order, totals) > 0).astype(np.float64)
-    return counted
-
-
-RAW = Weighting("RAW", _ones, _ones, factorial=False)
-"""Plain averages of xxᵀ and x⊗x⊗x (Ruffini et al. 2017, section 3.2): biased on coinciding indexes."""
-POISSON = Weighting("POISSON", _ones, _ones)
-"""Averages without coinciding indexes (Ruffini thesis, Proposition 1.2.1)."""
-POOLED = Weighting("POOLED", _ones, _falling)
-"""Every pair and triple of draws counts the same (Ruffini thesis, Theorem 3.2.1)."""
-EQUAL_ROWS = Weighting("EQUAL_ROWS", _inverse_falling, _long_enough)
-"""Every row long enough counts the same (Zou et al. 2013)."""
+PAIR_BLOCK_ROWS = 200_000
+"""Rows of a block when pairs are counted: every block returns d×d sums, so blocks are fewer and longer."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,9 +102,10 @@ class Moments:
 
         def block_sums(block: Any) -> tuple[Array, Array, Any]:
             totals = _totals(block)
-            return _divisors(weighting, totals), *_first_and_second(block, weighting, totals)
+            return _divisors(weighting, totals), *first_and_second(block, weighting, totals)
 
-        for divisors, first, second in map_blocks(block_sums, X):
+        size = PAIR_BLOCK_ROWS if sparse.issparse(X) else BLOCK_ROWS
+        for divisors, first, second in map_blocks(block_sums, X, size):
             for target, part in zip(
                 (total.divisors, total.first, total.second), (divisors, first, second), strict=True
             ):
@@ -166,7 +115,9 @@ class Moments:
     def __add__(self, other: Self) -> Self:
         """Return the moments of both sets of rows together."""
         if self.weighting != other.weighting:
-            msg = f"moments weighted {self.weighting.name} cannot be added to {other.weighting.name}"
+            msg = (
+                f"moments weighted {self.weighting.name} cannot be added to {other.weighting.name}"
+            )
             raise ValueError(msg)
         if len(self.first) != len(other.first):
             msg = f"moments of {len(self.first)} features cannot be added to those of {len(other.first)}"
@@ -185,7 +136,11 @@ class Moments:
             return NotImplemented if not isinstance(other, Moments) else False
         return self.n_samples == other.n_samples and all(
             _agree(a, b)
-            for a, b in ((self.divisors, other.divisors), (self.first, other.first), (self.second, other.second))
+            for a, b in (
+                (self.divisors, other.divisors),
+                (self.first, other.first),
+                (self.second, other.second),
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]  # equality has a tolerance, so no hash can respect it
@@ -295,7 +250,9 @@ class WhitenedMoments:
     def __add__(self, other: Self) -> Self:
         """Return the moments of both sets of rows together; both must share the whitener."""
         if self.weighting != other.weighting:
-            msg = f"moments weighted {self.weighting.name} cannot be added to {other.weighting.name}"
+            msg = (
+                f"moments weighted {self.weighting.name} cannot be added to {other.weighting.name}"
+            )
             raise ValueError(msg)
         if not np.array_equal(self.whitener, other.whitener):
             msg = "whitened moments add only under the same whitener; whiten both parts with one of them"
@@ -457,50 +414,3 @@ def _agree(a: Array, b: Array) -> bool:
     """Compare to 1e-12 of the largest entry."""
     scale = max(float(np.abs(a).max(initial=0.0)), float(np.abs(b).max(initial=0.0)))
     return a.shape == b.shape and bool(np.abs(a - b).max(initial=0.0) <= 1e-12 * scale)
-
-
-def _first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[Array, Array]:
-    """Sum Σ a₁x and Σ a₂(xxᵀ − diag x) over one block."""
-    weight = weighting.row_weight(2, totals)
-    first = np.asarray(block.T @ weighting.row_weight(1, totals)).ravel()
-    if sparse.issparse(block) and _counting_is_cheaper(block):
-        second = _count_pairs(block, weight)
-    else:
-        dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
-        dense = dense.astype(np.float64)
-        second = dense.T @ (weight[:, None] * dense)
-    if weighting.factorial:
-        index = np.arange(len(first))
-        second[index, index] -= np.asarray(block.T @ weight).ravel()
-    return first, second
-
-
-def _counting_is_cheaper(block: Any) -> bool:
-    """Compare the number of pairs within rows with the cost of a dense product."""
-    lengths = np.diff(block.indptr).astype(np.float64)
-    pairs = (lengths * (lengths - 1)).sum() / 2
-    return bool(pairs * PAIRS_PER_FLOP < block.shape[0] * float(block.shape[1]) ** 2)
-
-
-def _count_pairs(block: Any, weight: Array) -> Array:
-    """Sum a·xxᵀ by counting the pairs of entries of every row, rows of one length at a time."""
-    d, starts, lengths = block.shape[1], block.indptr[:-1], np.diff(block.indptr)
-    plain = bool((block.data == 1).all()) and bool((weight == 1).all())
-    flats, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-    for length in np.unique(lengths[lengths > 1]):
-        rows = np.flatnonzero(lengths == length)
-        places = starts[rows] + np.arange(length)[:, None]
-        index = block.indices[places].astype(np.int64)
-        entries = None if plain else block.data[places].astype(np.float64)
-        for step in range(1, length):
-            flats.append((index[:-step] * d + index[step:]).ravel())
-            if entries is not None:
-                values.append((entries[:-step] * entries[step:] * weight[rows]).ravel())
-    flat = np.concatenate(flats)
-    upper = np.bincount(flat, weights=None if plain else np.concatenate(values), minlength=d * d)
-    second = upper.reshape(d, d).astype(np.float64)
-    second = second + second.T
-    squares = block.multiply(block).T @ weight
-    index = np.arange(d)
-    second[index, index] += np.asarray(squares).ravel()
-    return second

@@ -19,7 +19,10 @@ _PLAIN = ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_")
 
 
 def save(
-    model: BernoulliMixture, path: str | os.PathLike[str], *, annotations: dict[str, Any] | None = None
+    model: BernoulliMixture,
+    path: str | os.PathLike[str],
+    *,
+    annotations: dict[str, Any] | None = None,
 ) -> Path:
     """Write a fitted model to a file that holds numbers and text only.
 
@@ -98,13 +101,15 @@ def load(path: str | os.PathLike[str]) -> BernoulliMixture:
         If the file is truncated, is not a model of lvmkit, or was written by a later format.
     """
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
             header = json.loads(str(stored["header"][()]))
             arrays = {name: stored[name] for name in stored.files if name in _ARRAYS}
     except FileNotFoundError:
         raise
     except (zipfile.BadZipFile, OSError, EOFError, KeyError, ValueError, AttributeError) as error:
-        msg = f"{Path(path).name} is not a complete lvmkit model file ({error}); save the model again"
+        msg = (
+            f"{Path(path).name} is not a complete lvmkit model file ({error}); save the model again"
+        )
         raise ValueError(msg) from error
     return _rebuilt(header, arrays, Path(path).name)
 

@@ -10,7 +10,7 @@ from anndata import AnnData
 from lvmkit._checks import listed
 from lvmkit.cohorts import _tables, codes
 from lvmkit.cohorts._entries import Tally
-from lvmkit.cohorts._repairs import Repairs, count
+from lvmkit.cohorts._repairs import Repairs, number_of
 
 LEVELS = ("category", "full")
 
@@ -66,7 +66,9 @@ def assemble(
     if options.binary:
         X.data = np.ones_like(X.data)
     if X.shape[0] == 1:
-        repairs.tell("The cohort has one record: a saved model can score it, but none can be fitted to it.")
+        repairs.tell(
+            "The cohort has one record: a saved model can score it, but none can be fitted to it."
+        )
     features = tallied.features.iloc[wanted[n_records > 0]]
     var = _described(features, titles or {}, repairs).assign(n_records=n_records[n_records > 0])
     chosen = {name: value for name, value in asdict(options).items() if value is not None}
@@ -81,7 +83,10 @@ def assemble(
 
 
 def _frequent(
-    n_records: "np.ndarray[tuple[int], np.dtype[np.int64]]", n: int, options: Options, repairs: Repairs
+    n_records: "np.ndarray[tuple[int], np.dtype[np.int64]]",
+    n: int,
+    options: Options,
+    repairs: Repairs,
 ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """Columns of codes frequent enough, in their order; of equal ones the first by code are kept."""
     keep = n_records >= max(options.min_prevalence * n, 1e-9)
@@ -104,7 +109,7 @@ def _refuse_empty(
         most = int(n_codes.max()) if len(n_codes) else 0
         msg = (
             f"No record has min_codes={options.min_codes} different codes; the longest of "
-            f"{count(len(n_codes), 'record')} has {most}. Pass a smaller min_codes or min_prevalence."
+            f"{number_of(len(n_codes), 'record')} has {most}. Pass a smaller min_codes or min_prevalence."
         )
         raise ValueError(msg)
 
@@ -117,7 +122,7 @@ def _described(features: pd.DataFrame, titles: Mapping[str, str], repairs: Repai
     unknown = [code for code, system in pairs if _unknown(code, system) and code not in titles]
     if unknown:
         repairs.tell(
-            f"{count(len(unknown), 'code')} kept without title, as the tables lack the category: {listed(unknown)}."
+            f"{number_of(len(unknown), 'code')} kept without title, as the tables lack the category: {listed(unknown)}."
         )
     return pd.DataFrame(
         {

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._checks import listed
-from lvmkit.cohorts._repairs import Repairs, count
-from lvmkit.cohorts._sources import BLANKS, Table, opened, quoted
+from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._sources import Table, opened, quoted, trimmed
 
 Records = npt.NDArray[np.object_]
 
@@ -25,25 +25,26 @@ def from_columns(
     smallest = ", ".join(f"min({v}) AS a{i}" for i, v in enumerate(values))
     differs = ", ".join(f"min({v}) <> max({v}) AS b{i}" for i, v in enumerate(values))
     frame = table.database.execute(
-        f"SELECT * EXCLUDE (p, i) FROM records JOIN (SELECT {record} AS p, {smallest}, {differs} "
-        f"FROM {table.relation} GROUP BY 1) USING (p) ORDER BY i"
+        f"SELECT {smallest}, {differs} FROM {table.relation} AS source "
+        f"JOIN records ON {record} = records.p GROUP BY i ORDER BY i"
     ).df()
     for i, column in enumerate(columns):
         n = int(frame[f"b{i}"].fillna(value=False).sum())
         if n:
             repairs.tell(
-                f"attribute {column!r} differs between the rows of {count(n, 'record')}: the smallest value is kept."
+                f"attribute {column!r} differs between the rows of {number_of(n, 'record')}: "
+                "the smallest value is kept."
             )
     chosen = frame[[f"a{i}" for i in range(len(columns))]].set_axis(list(columns), axis=1)
     return _typed(chosen).set_index(pd.Index(ids, dtype=object))
 
 
 def _value(table: Table, column: str) -> str:
-    """SQL of a column's value: a text column whose every value is a number is read as numbers."""
+    """Return SQL of a column's value; a text column that holds only numbers is read as numbers."""
     name = quoted(column)
     if table.kinds[column] != "text":
         return name
-    text = f"nullif(trim(CAST({name} AS VARCHAR), '{BLANKS}'), '')"
+    text = trimmed(f"CAST({name} AS VARCHAR)")
     # a leading zero marks an identifier, such as a postal code, that must stay text
     not_number = (
         f"TRY_CAST({text} AS DOUBLE) IS NULL OR isnan(TRY_CAST({text} AS DOUBLE)) "
@@ -72,9 +73,15 @@ def _typed_column(values: "pd.Series[Any]") -> "pd.Series[Any]":
 
 
 def from_table(
-    source: pd.DataFrame | str | Path, patient: str, ids: Records, repairs: Repairs, encoding: str
+    source: pd.DataFrame | str | Path | None,
+    patient: str,
+    ids: Records,
+    repairs: Repairs,
+    encoding: str,
 ) -> pd.DataFrame:
     """Read a table of one row per patient, keyed by the column `patient` or by its index."""
+    if source is None:
+        return pd.DataFrame(index=pd.Index(ids, dtype=object))
     frame = source if isinstance(source, pd.DataFrame) else _read(source, patient, encoding)
     keyed = frame.set_index(patient) if patient in frame.columns else frame
     keyed = keyed.set_axis(keyed.index.map(lambda key: str(key).strip()))
@@ -96,11 +103,13 @@ def from_table(
 def _state_missing(without: int, n: int, unused: int, repairs: Repairs) -> None:
     """State records without attributes and attributes without records."""
     if without:
-        repairs.tell(f"{without:,} of {count(n, 'record')} have no row in attributes: left missing.")
+        repairs.tell(
+            f"{without:,} of {number_of(n, 'record')} have no row in attributes: left missing."
+        )
     repairs.drop(
         "attributes_without_record",
         unused,
-        f"{count(unused, 'row')} of attributes belong to no patient of the events: ignored.",
+        f"{number_of(unused, 'row')} of attributes belong to no patient of the events: ignored.",
     )
 
 
@@ -109,6 +118,7 @@ def _read(source: str | Path, patient: str, encoding: str) -> pd.DataFrame:
     with opened(source, encoding=encoding) as table:
         table.check("attributes", patient)
         values = ", ".join(
-            f"{table.text(c) if c == patient else _value(table, c)} AS {quoted(c)}" for c in table.kinds
+            f"{table.text(c) if c == patient else _value(table, c)} AS {quoted(c)}"
+            for c in table.kinds
         )
         return table.database.execute(f"SELECT {values} FROM {table.relation}").df()

@@ -11,7 +11,8 @@ from scipy import sparse
 
 from lvmkit._checks import listed
 from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, system_name
-from lvmkit.cohorts._repairs import Repairs, count
+from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._sources import trimmed
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,8 @@ class Entries:
     database: duckdb.DuckDBPyConnection
     code_column: str
     numeric_codes: bool
+    cells: int = 1
+    """Entries made of each row of the source."""
     counted: bool = False
     dated: bool = False
     systems: bool = False
@@ -43,7 +46,7 @@ class Tally:
 def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs) -> Tally:
     """Count the entries of each record and feature, repairing and stating what is unclear."""
     _number_records(entries, repairs)
-    codes = _raw_codes(entries, system)
+    codes = _raw_codes(entries, system, repairs)
     meant = _spelled(codes, entries, level, repairs)
     features = (
         meant.loc[meant["code"] != "", ["system", "code"]]
@@ -57,40 +60,59 @@ def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs)
     place = {key: i for i, key in enumerate(features.itertuples(index=False, name=None))}
     pairs = zip(meant["system"], meant["code"], strict=True)
     columns = np.array([place.get(pair, -1) for pair in pairs], dtype=np.int64)
-    records = np.array([row[0] for row in entries.all("SELECT p FROM records ORDER BY i")], dtype=object)
+    named = entries.database.execute("SELECT any_value(t) AS t FROM records GROUP BY i ORDER BY i")
+    records = np.asarray(named.fetchnumpy()["t"], dtype=object)
     found = _pairs(entries, repairs)
     column = columns[found["k"]]
     use = column >= 0
     shape = (len(records), len(features))
-    counts = sparse.coo_array((found["n"][use], (found["i"][use], column[use])), shape=shape).tocsr()
+    counts = sparse.coo_array(
+        (found["n"][use], (found["i"][use], column[use])), shape=shape
+    ).tocsr()
     counts.sum_duplicates()
     counts.eliminate_zeros()
     return Tally(counts.astype(np.float32), records, features)
 
 
 def _number_records(entries: Entries, repairs: Repairs) -> None:
-    """Drop entries without record or code, and number the records: integers by value, then texts."""
-    [(nameless, codeless)] = entries.all(
-        "SELECT count(*) FILTER (p IS NULL), count(*) FILTER (p IS NOT NULL AND c IS NULL) FROM entries"
-    )
-    repairs.drop("rows_without_record", nameless, f"{count(nameless, 'row')} without a record id ignored.")
-    repairs.drop("rows_without_code", codeless)
+    """Give records numbers in the order of their ids: whole numbers by value, then texts.
+
+    Blanks are cut from the distinct texts, in a second query: in one, DuckDB would cut them from every row.
+    """
     entries.database.execute(
-        "CREATE TEMP TABLE records AS SELECT p, CAST(row_number() OVER "
-        "(ORDER BY TRY_CAST(p AS HUGEINT) NULLS LAST, p) - 1 AS INTEGER) AS i "
-        "FROM (SELECT DISTINCT p FROM entries WHERE p IS NOT NULL)"
+        "CREATE TEMP TABLE ids AS SELECT p, count(*) AS n FROM entries GROUP BY p"
     )
+    entries.database.execute(
+        "CREATE TEMP TABLE records AS SELECT p, t, n, CAST(dense_rank() OVER "
+        "(ORDER BY TRY_CAST(t AS HUGEINT) NULLS LAST, t) - 1 AS INTEGER) AS i "
+        f"FROM (SELECT p, {trimmed('p')} AS t, n FROM ids) WHERE t IS NOT NULL"
+    )
+    [(named,)] = entries.all("SELECT coalesce(sum(n), 0) FROM records")
+    [(total,)] = entries.all("SELECT count(*) FROM entries")
+    rows = int(total - named) // entries.cells
+    repairs.drop(
+        "rows_without_record", rows, f"{number_of(rows, 'row')} without a record id ignored."
+    )
+    if not named:
+        msg = "source: no row has a record id; is it the right column?"
+        raise ValueError(msg)
 
 
-def _raw_codes(entries: Entries, system: str | None) -> pd.DataFrame:
+def _raw_codes(entries: Entries, system: str | None, repairs: Repairs) -> pd.DataFrame:
     """Make the table ``codes`` of distinct texts; return it with the system of each."""
-    s = "s" if entries.systems else "''"
+    columns = "c, coalesce(s, '') AS s" if entries.systems else "c, '' AS s"
+    by = "c, s" if entries.systems else "c"
     entries.database.execute(
-        "CREATE TEMP TABLE codes AS SELECT c, s, rows, CAST(row_number() OVER (ORDER BY c, s) - 1 AS INTEGER) "
-        f"AS k FROM (SELECT c, coalesce({s}, '') AS s, count(*) AS rows FROM entries "
-        "WHERE c IS NOT NULL AND p IS NOT NULL GROUP BY 1, 2)"
+        f"CREATE TEMP TABLE texts AS SELECT {columns}, n AS rows FROM "
+        f"(SELECT {by}, count(*) AS n FROM entries GROUP BY {by})"
+    )
+    entries.database.execute(
+        "CREATE TEMP TABLE codes AS SELECT *, CAST(row_number() OVER (ORDER BY c, s) - 1 AS INTEGER) AS k "
+        f"FROM texts WHERE {trimmed('c')} IS NOT NULL"
     )
     codes = entries.database.execute("SELECT c, s, rows FROM codes ORDER BY k").df()
+    [(total,)] = entries.all("SELECT count(*) FROM entries")
+    repairs.drop("entries_without_code", int(total - codes["rows"].sum()))
     if entries.systems:
         names = {text: system_name(text) for text in codes["s"].unique()}
         return codes.assign(system=codes["s"].map(names))
@@ -107,9 +129,9 @@ def _spelled(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs
     wrong = codes[codes["code"] == ""]
     n_wrong = int(wrong["rows"].sum())
     repairs.drop(
-        "rows_with_unreadable_code",
+        "entries_unreadable",
         n_wrong,
-        f"{count(n_wrong, 'row')} ignored: not codes of the system in {entries.code_column!r}: "
+        f"{number_of(n_wrong, 'entry', 'entries')} ignored: not codes of the system in {entries.code_column!r}: "
         f"{listed(wrong['c'].tolist())}.",
     )
     _state_zeros(codes, entries, level, repairs)
@@ -121,12 +143,12 @@ def _spelled(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs
 
 def _refuse_most_unreadable(codes: pd.DataFrame, entries: Entries) -> None:
     """Refuse a column in which most rows of a system are no codes of it."""
-    for system, rows in codes.groupby("system"):
+    for system, rows in ((str(name), rows) for name, rows in codes.groupby("system")):
         wrong = rows[rows["code"] == ""]
         if system in FORMS and 2 * wrong["rows"].sum() > rows["rows"].sum():
             msg = (
                 f"code={entries.code_column!r}: most rows said to be {system} do not have the form of its codes: "
-                f"{listed(wrong['c'].tolist())}. Name the right column, or pass system='other' to take them as they are."
+                f"{listed(wrong['c'].tolist())}. Name the right column, or pass system='other' to take codes as they are."
             )
             raise ValueError(msg)
 
@@ -138,8 +160,8 @@ def _state_zeros(codes: pd.DataFrame, entries: Entries, level: str, repairs: Rep
         n = int(padded["rows"].sum())
         shown = [f"{c} → {f}" for c, f in zip(padded["c"], padded["code"], strict=True)]
         repairs.tell(
-            f"{entries.code_column!r} has lost leading zeros: restored in {count(n, 'row')} of "
-            f"{int(codes['rows'].sum()):,} ({', '.join(shown[:5])})."
+            f"{entries.code_column!r} has lost leading zeros: restored in {n:,} of "
+            f"{number_of(int(codes['rows'].sum()), 'entry', 'entries')} ({', '.join(shown[:5])})."
         )
     if not entries.numeric_codes or "icd9" not in set(codes["system"]):
         return
@@ -158,18 +180,21 @@ def _state_zeros(codes: pd.DataFrame, entries: Entries, level: str, repairs: Rep
 
 
 def _pairs(entries: Entries, repairs: Repairs) -> dict[str, Any]:
-    """Rows of each (record i, distinct code k), and their number n after repeated rows are settled."""
-    join = "entries JOIN records USING (p) JOIN codes ON entries.c = codes.c"
+    """Each record i with each distinct code k, and their number n after repeated rows are settled."""
+    source = "entries JOIN records USING (p) JOIN codes ON entries.c = codes.c"
     if entries.systems:
-        join += " AND coalesce(entries.s, '') = codes.s"
-    amount = "sum(CAST(n AS DOUBLE))" if entries.counted else "count(*)"
-    query = f"SELECT i, k, count(*) AS rows, CAST({amount} AS DOUBLE) AS n FROM {join} GROUP BY i, k"
-    if entries.dated and not entries.counted:
-        query = (
-            "SELECT i, k, CAST(sum(rows) AS BIGINT) AS rows, CAST(count(*) AS DOUBLE) AS n FROM "
-            f"(SELECT i, k, d, count(*) AS rows FROM {join} GROUP BY i, k, d) GROUP BY i, k"
-        )
-    found = entries.database.execute(query).fetchnumpy()
-    distinct = found["n"].sum() if entries.dated and not entries.counted else len(found["i"])
-    repairs.drop("rows_repeated", int(found["rows"].sum() - distinct))
+        source += " AND coalesce(entries.s, '') = codes.s"
+    number = "CAST(count(*) AS FLOAT) AS n"
+    columns = f"i, k, {number}"
+    if entries.counted:
+        columns = "i, k, CAST(sum(CAST(entries.n AS DOUBLE)) AS FLOAT) AS n, count(*) AS rows"
+    elif entries.dated:
+        source = f"(SELECT i, k, d, count(*) AS rows FROM {source} GROUP BY i, k, d)"
+        columns = f"i, k, {number}, CAST(sum(rows) AS BIGINT) AS rows"
+    result = entries.database.execute(f"SELECT {columns} FROM {source} GROUP BY i, k").fetchnumpy()
+    found = {name: np.asarray(values) for name, values in result.items()}
+    once = entries.dated and not entries.counted
+    distinct = found["n"].sum(dtype=np.float64) if once else len(found["n"])
+    read = found.get("rows", found["n"]).sum(dtype=np.float64)
+    repairs.drop("entries_repeated", int(read - distinct))
     return found

@@ -90,7 +90,7 @@ def diagnosis(names: list[str], error: Exception) -> str:
 
 
 def _parquet_fault(name: str) -> str:
-    """What is wrong with a Parquet file, "" if it has both its ends."""
+    """Say what is wrong with a Parquet file, "" if it has both its ends."""
     data = Path(name).read_bytes() if Path(name).stat().st_size < 8 else _ends(name)
     whole = data[:4] == b"PAR1" and data[-4:] == b"PAR1"
     return "" if whole else "is cut short or is not a Parquet file; copy or export it again."
@@ -105,7 +105,7 @@ def _ends(name: str) -> bytes:
 
 
 def _text_fault(name: str) -> str:
-    """What is wrong with the bytes of a CSV file, "" if it is whole and UTF-8."""
+    """Say what is wrong with the bytes of a CSV file, "" if it is whole and UTF-8."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     offset, lines = 0, 1
     try:

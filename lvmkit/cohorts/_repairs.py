@@ -29,6 +29,6 @@ class Repairs:
             warnings.warn(sentence, DataWarning, stacklevel=stacklevel)
 
 
-def count(n: int, noun: str, plural: str = "") -> str:
+def number_of(n: int, noun: str, plural: str = "") -> str:
     """Write a number with its noun: "1 row", "2,000 rows"."""
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

@@ -39,17 +39,18 @@ class Table:
             if column not in self.kinds:
                 near = get_close_matches(str(column), self.kinds, n=1, cutoff=0.5)
                 meant = f" Did you mean {near[0]!r}?" if near else ""
-                msg = f"{argument}={column!r} is not a column of {self.name}; it has {listed(list(self.kinds), 20)}.{meant}"
+                has = listed(list(self.kinds), 20)
+                msg = f"{argument}={column!r} is not a column of {self.name}; it has {has}.{meant}"
                 raise ValueError(msg)
 
     def text(self, column: str) -> str:
-        """SQL of a column as text without blanks around it; NULL where nothing is left."""
+        """Return SQL of a column as text; whole numbers without a decimal point."""
         name = quoted(column)
         if self.kinds[column] == "float":
             whole = f"CAST(CAST({name} AS BIGINT) AS VARCHAR)"
             fits = f"{name} = trunc({name}) AND abs({name}) < 1e15"
             return f"CASE WHEN isnan({name}) THEN NULL WHEN {fits} THEN {whole} ELSE CAST({name} AS VARCHAR) END"
-        return f"nullif(trim(CAST({name} AS VARCHAR), '{BLANKS}'), '')"
+        return f"CAST({name} AS VARCHAR)"
 
     def rows(self) -> int:
         """Count the rows; refuse a source that has none."""
@@ -63,6 +64,11 @@ class Table:
         """Return the single value of a query."""
         [value] = self.database.execute(query).fetchall()[0]
         return value
+
+
+def trimmed(text: str) -> str:
+    """Return SQL of a text without blanks around it; NULL where nothing is left."""
+    return f"nullif(trim({text}, '{BLANKS}'), '')"
 
 
 def quoted(name: str) -> str:
@@ -131,7 +137,9 @@ def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Ta
         raise ValueError(msg)
     database.register("source_frame", frame.set_axis(names, axis=1))
     kinds = _kinds(database, "source_frame")
-    return Table(database, "source_frame", dict(zip(names, kinds.values(), strict=True)), "the DataFrame")
+    return Table(
+        database, "source_frame", dict(zip(names, kinds.values(), strict=True)), "the DataFrame"
+    )
 
 
 def _file_table(
@@ -156,7 +164,7 @@ def _file_table(
 
 
 def _relation(names: Sequence[str]) -> str:
-    """SQL that reads files; every CSV column as text, quotes always understood, columns by name."""
+    """Return SQL that reads files; every CSV column as text, quotes always understood, columns by name."""
     literals = ", ".join("'" + glob.escape(name).replace("'", "''") + "'" for name in names)
     if is_parquet(names[0]):
         return f"read_parquet([{literals}], union_by_name = true)"
@@ -195,9 +203,11 @@ def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: An
 
 
 def _typed_rows(kinds: dict[str, str]) -> str:
-    """SQL of the copied rows in which columns of numbers are numbers again."""
+    """Return SQL of the copied rows in which columns of numbers are numbers again."""
     types = {"integer": "HUGEINT", "float": "DOUBLE", "text": "VARCHAR"}
-    columns = (f"CAST({quoted(name)} AS {types[kind]}) AS {quoted(name)}" for name, kind in kinds.items())
+    columns = (
+        f"CAST({quoted(name)} AS {types[kind]}) AS {quoted(name)}" for name, kind in kinds.items()
+    )
     return f"(SELECT {', '.join(columns)} FROM source_rows)"
 
 
@@ -210,11 +220,13 @@ def _copy_duckdb(
     _make_rows(database, list(kinds))
     result = connection.execute(f"SELECT {columns} FROM ({query})")
     while len(block := result.fetch_df_chunk(FETCHED_ROWS // 2048)):
-        database.execute("INSERT INTO source_rows SELECT * FROM block")
+        database.register("block", block).execute("INSERT INTO source_rows SELECT * FROM block")
     return {name: "text" if kind == "other" else kind for name, kind in kinds.items()}
 
 
-def _copy_cursor(database: duckdb.DuckDBPyConnection, query: str, connection: Any) -> dict[str, str]:
+def _copy_cursor(
+    database: duckdb.DuckDBPyConnection, query: str, connection: Any
+) -> dict[str, str]:
     """Copy from a DBAPI connection (sqlite3, psycopg, …) or an SQLAlchemy engine or connection."""
     names, fetch, close = _run(query, connection)
     _make_rows(database, names)
@@ -224,7 +236,9 @@ def _copy_cursor(database: duckdb.DuckDBPyConnection, query: str, connection: An
             columns = dict(zip(names, zip(*rows, strict=True), strict=True))
             for name, values in columns.items():
                 numeric[name] |= {_value_kind(value) for value in values if value is not None}
-            block = pd.DataFrame({n: list(map(_value_text, v)) for n, v in columns.items()}, dtype=object)
+            block = pd.DataFrame(
+                {n: list(map(_value_text, v)) for n, v in columns.items()}, dtype=object
+            )
             database.register("block", block)
             database.execute("INSERT INTO source_rows SELECT * FROM block")
     finally:
@@ -244,7 +258,9 @@ def _run(
         result = opened_here.exec_driver_sql(query)
         return list(result.keys()), result.fetchmany, opened_here.close
     if not hasattr(connection, "cursor"):
-        msg = f"connection={type(connection).__name__} is no DuckDB, DBAPI or SQLAlchemy connection."
+        msg = (
+            f"connection={type(connection).__name__} is no DuckDB, DBAPI or SQLAlchemy connection."
+        )
         raise TypeError(msg)
     cursor = connection.cursor()
     cursor.execute(query)

@@ -4,16 +4,18 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 from anndata import AnnData
 
 from lvmkit._checks import listed
 from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._assemble import Options, assemble
+from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, tally
-from lvmkit.cohorts._repairs import Repairs, count
-from lvmkit.cohorts._sources import Table, opened, quoted
+from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._sources import NUMBERS, Source, Table, opened
+
+__all__ = ["from_events"]
 
 
 def from_events(
@@ -110,27 +112,141 @@ def from_events(
     repairs = Repairs()
     options = Options(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
-    with opened(source, connection=connection, encoding=encoding) as table:
-        columns = _Columns(patient, code, count, date, system if system in table.kinds else None)
-        _check(table, columns, attributes)
-        n_rows = table.rows()
-        entries = _entries(table, columns)
-        _check_counts(entries)
-        tallied = tally(
-            entries, system=None if columns.system else _named(system, table), level=level, repairs=repairs
-        )
-        _state_repeated(entries, binary, repairs)
-        if attributes is None or isinstance(attributes, (pd.DataFrame, str, Path)):
-            obs = _from_table(attributes, patient, tallied.records, repairs, encoding)
-        else:
-            obs = _attributes.from_columns(
-                table, attributes, table.text(patient), tallied.records, repairs
-            )
-        if date is not None:
-            obs = obs.assign(**_dates(entries, date, repairs))
-        name = table.name
-    cohort = assemble(
-        tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
+    named = {"patient": patient, "code": code, "count": count, "date": date}
+    cohort = gathered(
+        source,
+        columns={role: column for role, column in named.items() if column is not None},
+        system=system,
+        options=options,
+        attributes=attributes,
+        titles=titles,
+        repairs=repairs,
+        connection=connection,
+        encoding=encoding,
     )
     repairs.announce()
     return cohort
+
+
+def gathered(
+    source: Source,
+    *,
+    columns: dict[str, str],
+    system: str | None,
+    options: Options,
+    attributes: pd.DataFrame | str | Path | Sequence[str] | None,
+    titles: Mapping[str, str] | None,
+    repairs: Repairs,
+    connection: Any = None,
+    encoding: str = "utf-8",
+) -> AnnData:
+    """Do the work of `from_events` without saying the repairs aloud."""
+    with opened(source, connection=connection, encoding=encoding) as table:
+        columns = _checked(table, columns, system)
+        n_rows = table.rows()
+        entries = _entries(table, columns)
+        _check_counts(entries, columns.get("count"))
+        given = None if system is None or system in table.kinds else system_name(system)
+        tallied = tally(entries, system=given, level=options.level, repairs=repairs)
+        _state_ignored(entries, repairs, binary=options.binary)
+        patient, ids = columns["patient"], tallied.records
+        if attributes is None or isinstance(attributes, pd.DataFrame | str | Path):
+            obs = _attributes.from_table(attributes, patient, ids, repairs, encoding)
+        else:
+            table.check("attributes", *attributes)
+            obs = _attributes.from_columns(table, attributes, table.text(patient), ids, repairs)
+        if "date" in columns:
+            obs = obs.assign(**_dates(entries, columns["date"], repairs))
+        name = table.name
+    return assemble(
+        tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
+    )
+
+
+def _checked(table: Table, columns: dict[str, str], system: str | None) -> dict[str, str]:
+    """Columns of the source by their role, the system's added; refuse names that it does not have."""
+    for role, name in columns.items():
+        table.check(role, name)
+    if system is not None and system in table.kinds:
+        return {**columns, "system": system}
+    if system is not None and system_name(system) not in {"icd9", "icd10", "other"}:
+        msg = (
+            f"system={system!r} is neither 'icd9', 'icd10' or 'other' nor a column of {table.name}, "
+            f"which has {listed(list(table.kinds), 20)}."
+        )
+        raise ValueError(msg)
+    return columns
+
+
+def _entries(table: Table, columns: dict[str, str]) -> Entries:
+    """Copy the columns that matter, as text, into the table ``entries``."""
+    letters = {"patient": "p", "code": "c", "count": "n", "date": "d", "system": "s"}
+    chosen = ", ".join(f"{table.text(name)} AS {letters[role]}" for role, name in columns.items())
+    table.database.execute(f"CREATE TEMP TABLE entries AS SELECT {chosen} FROM {table.relation}")
+    return Entries(
+        table.database,
+        columns["code"],
+        numeric_codes=table.kinds[columns["code"]] in NUMBERS,
+        counted="count" in columns,
+        dated="date" in columns,
+        systems="system" in columns,
+    )
+
+
+def _check_counts(entries: Entries, column: str | None) -> None:
+    """Refuse counts that are missing, negative or no whole numbers, naming their rows."""
+    if column is None:
+        return
+    value = "TRY_CAST(n AS DOUBLE)"
+    wrong = entries.all(
+        f"SELECT rowid + 1, coalesce(n, 'nothing') FROM entries WHERE {value} IS NULL OR isnan({value}) "
+        f"OR isinf({value}) OR {value} < 0 OR {value} <> trunc({value}) ORDER BY rowid LIMIT 6"
+    )
+    if wrong:
+        shown = ", ".join(f"row {row}: {value}" for row, value in wrong[:5])
+        msg = (
+            f"count={column!r} needs whole numbers of at least 0; found {shown}"
+            f"{' and more' if len(wrong) > 5 else ''}. Correct or leave out these rows (row 1 is the first "
+            "after the header)."
+        )
+        raise ValueError(msg)
+
+
+def _state_ignored(entries: Entries, repairs: Repairs, *, binary: bool) -> None:
+    """State how many rows have no code, and how rows were counted that repeat another row."""
+    empty = repairs.dropped["entries_without_code"]
+    if empty:
+        repairs.tell(
+            f"{number_of(empty, 'row')} without a code in {entries.code_column!r} ignored."
+        )
+    n = repairs.dropped["entries_repeated"]
+    if not n:
+        return
+    same = "patient, code and date" if entries.dated and not entries.counted else "patient and code"
+    if entries.counted and not binary:
+        how = "their counts are summed"
+    elif entries.dated or binary:
+        how = "counted once"
+    else:
+        how = "each counts as an event; pass date= to tell double entries from repeated visits"
+    repairs.tell(f"{number_of(n, 'row')} with the {same} of another row: {how}.")
+
+
+def _dates(entries: Entries, column: str, repairs: Repairs) -> dict[str, pd.Categorical]:
+    """First and last date of each record, as ISO text."""
+    [(unread,)] = entries.all(
+        "SELECT count(*) FROM entries JOIN records USING (p) WHERE TRY_CAST(d AS TIMESTAMP) IS NULL"
+    )
+    if unread:
+        repairs.tell(
+            f"{number_of(unread, 'row')} have no readable date in {column!r} (expected 2010-12-31): "
+            "they count, but not for first_date and last_date."
+        )
+    first = "CAST(CAST(min(TRY_CAST(d AS TIMESTAMP)) AS DATE) AS VARCHAR)"
+    rows = entries.all(
+        f"SELECT {first}, {first.replace('min', 'max')} FROM records JOIN entries USING (p) GROUP BY i ORDER BY i"
+    )
+    return {
+        name: pd.Categorical([row[place] for row in rows])
+        for place, name in enumerate(("first_date", "last_date"))
+    }

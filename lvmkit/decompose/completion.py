@@ -3,7 +3,7 @@
 import numpy as np
 
 from lvmkit._typing import Array, RandomState
-from lvmkit.decompose.components import Components, rotated_components
+from lvmkit.decompose.components import Components
 from lvmkit.decompose.svtd import separating_rotation
 from lvmkit.linalg import joint_rotation
 from lvmkit.moments import WhitenedMoments
@@ -35,21 +35,47 @@ def completion(
 
     Notes
     -----
-    Not in the documents: removes the bias that Theorem 4.3.1 of Ruffini's thesis bounds. The first round
-    must start without the entries: started from the raw slices, the rounds diverge.
+    Not in the documents: removes the bias that Theorem 4.3.1 of Ruffini's thesis bounds. The slices, short
+    of entries, only decide the rotation; centers and weights come from the first two moments, which are
+    unbiased, so that few rounds suffice. The first round must start without the entries: started from the
+    raw slices, the rounds diverge.
     """
     del random_state
     slices, mean, whitener = moments.slices, moments.m1, moments.whitener
     rotation = separating_rotation(slices)
     found = slices
     for done in range(rounds + 1):
-        turned = rotation.T @ found @ rotation
-        rotation = rotation @ joint_rotation(turned)
-        estimate = rotated_components(found, rotation, mean)
+        tol = 1e-6 if done == rounds else 1e-3  # the next round moves the rotation anyway
+        rotation = rotation @ joint_rotation(rotation.T @ found @ rotation, tol=tol)
+        estimate = second_order_components(whitener, rotation, mean)
         if done < rounds:
             centers = np.clip(estimate.centers, 0.0, 1.0)
             found = slices + coinciding_slices(centers, estimate.weights, whitener)
     return estimate
+
+
+def second_order_components(whitener: Array, rotation: Array, mean: Array) -> Components:
+    """Read the parameters off the first two moments, given the rotation that the third decides.
+
+    Parameters
+    ----------
+    whitener : array (d, k)
+        W.
+    rotation : array (k, k)
+        O, orthogonal; its columns have the direction of √ω_j Wᵀμ_j.
+    mean : array (d,)
+        First moment.
+
+    Returns
+    -------
+    Components
+        √ω = OᵀWᵀm₁ and μ_j = (W⁺)ᵀo_j/√ω_j; a state that the mean does not show gets a small weight.
+    """
+    roots = rotation.T @ (whitener.T @ mean)
+    directions = rotation * np.where(roots < 0, -1.0, 1.0)
+    roots = np.maximum(np.abs(roots), 1e-3)
+    centers = np.linalg.pinv(whitener).T @ directions / roots
+    return Components(centers.T, roots**2 / (roots**2).sum())
 
 
 def coinciding_slices(centers: Array, weights: Array, whitener: Array) -> Array:

@@ -1,21 +1,22 @@
 """Mixture of independent Bernoulli features: clusters of patients from their diagnoses."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from lvmkit import _rows, mixtures
 from lvmkit._checks import DataWarning
 from lvmkit._typing import Array, Labels, Progress, RandomState
+from lvmkit.decompose import Components
 from lvmkit.em import EMResult, StoppedBy, run_em
 from lvmkit.families import BERNOULLI, Prior
 from lvmkit.mixtures import MixtureParams
+from lvmkit.models.mixture_model import MixtureModel, generator_of
 from lvmkit.models.starts import asvtd_start, corrected_start, random_start
 from lvmkit.streams import single_threaded_blas
 
@@ -23,7 +24,7 @@ LARGE_CLIP = 0.02
 """Mean change per entry, in probability, above which clipping the start is worth a warning."""
 
 
-class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class BernoulliMixture(MixtureModel):
     """Cluster 0/1 rows by a mixture of independent Bernoulli features.
 
     Starts from a decomposition of the moments, then raises the likelihood by EM. Deterministic: the same
@@ -96,15 +97,14 @@ class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
     True
     """
 
-    weights_: Array
-    centers_: Array
+    _family = BERNOULLI
+
     labels_: Labels
     n_iter_: int
     stopped_by_: StoppedBy
     log_likelihoods_: Array
     clipped_: float
     data_fingerprint_: str
-    annotations_: dict[str, Any]
 
     def __init__(
         self,
@@ -219,39 +219,6 @@ class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
             warnings.warn(msg, ConvergenceWarning, stacklevel=2)
         return self
 
-    def predict(self, X: Any) -> Labels:
-        """Return the most probable cluster of each row.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Rows; labelled ones may have their features in any order.
-
-        Returns
-        -------
-        array of int (n,)
-            Clusters, 0 to k-1.
-        """
-        check_is_fitted(self, "weights_")
-        return mixtures.most_likely(self._validated(X, reset=False), self._params(), BERNOULLI)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the posterior probability of every cluster for each row.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Rows; labelled ones may have their features in any order.
-
-        Returns
-        -------
-        array (n, k)
-            Rows sum to 1.
-        """
-        check_is_fitted(self, "weights_")
-        rows = self._validated(X, reset=False)
-        return mixtures.posteriors(mixtures.log_joint(rows, self._params(), BERNOULLI))
-
     def partial(self, X: Any, observed: Any = None) -> Array:
         """Return posteriors when some features of the rows are not known.
 
@@ -282,10 +249,12 @@ class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_is_fitted(self, "weights_")
         matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
         if observed is None:
-            matrix = np.asarray(matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64)
+            matrix = np.asarray(
+                matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64
+            )
             observed = ~np.isnan(matrix)
             matrix = np.where(observed, matrix, 0.0)
-        rows = self._validated(matrix, reset=False)
+        rows = self._checked_rows(matrix, reset=False, labelled=True)
         mask = self._mask(observed, rows.shape)
         slopes, _ = BERNOULLI.linear(self.centers_)
         absent = np.log1p(-np.clip(self.centers_, 1e-12, 1 - 1e-12))
@@ -297,110 +266,8 @@ class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         with np.errstate(divide="ignore"):
             return mixtures.posteriors(scores + np.log(self.weights_))
 
-    def score_samples(self, X: Any) -> Array:
-        """Return the log-likelihood of each row.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Rows.
-
-        Returns
-        -------
-        array (n,)
-            Nats.
-        """
-        check_is_fitted(self, "weights_")
-        return mixtures.log_densities(self._validated(X, reset=False), self._params(), BERNOULLI)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Return the mean log-likelihood of the rows.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Rows.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        float
-            Nats per row; larger is better.
-        """
-        del y
-        return float(self.score_samples(X).mean())
-
-    def bic(self, X: Any) -> float:
-        """Return the Bayesian information criterion of the rows.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Rows.
-
-        Returns
-        -------
-        float
-            −2 log-likelihood + (k − 1 + k·d) log n; smaller is better.
-        """
-        log_densities = self.score_samples(X)
-        k, d = self.centers_.shape
-        return float(-2 * log_densities.sum() + (k - 1 + k * d) * np.log(len(log_densities)))
-
-    def sample(self, n_samples: int = 1, *, random_state: RandomState = 0) -> tuple[Any, Labels]:
-        """Draw rows from the mixture.
-
-        Parameters
-        ----------
-        n_samples : int, default=1
-            Number of rows.
-        random_state : int, Generator or None, default=0
-            Seed.
-
-        Returns
-        -------
-        X : sparse rows (n_samples, d), float32
-            0/1 rows.
-        labels : array of int (n_samples,)
-            The cluster each was drawn from.
-        """
-        check_is_fitted(self, "weights_")
-        check_scalar(n_samples, "n_samples", int, min_val=1)
-        generator = _generator(random_state)
-        labels = generator.choice(len(self.weights_), size=n_samples, p=self.weights_)
-        blocks = [
-            BERNOULLI.sample(self.centers_[labels[start : start + 20_000]], generator)
-            for start in range(0, n_samples, 20_000)
-        ]
-        return sparse.csr_array(sparse.vstack(blocks, format="csr")), labels
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse rows are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _params(self) -> MixtureParams:
-        """Return the fitted parameters."""
-        return MixtureParams(self.weights_, self.centers_)
-
-    def _validated(self, X: Any, *, reset: bool) -> Any:
-        """Return float32 rows of zeros and ones, in the order of the fit."""
-        names = None
-        if reset:
-            matrix, names = _rows.unwrapped(X)
-        else:
-            matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
-        labelled = matrix is not X
-        with warnings.catch_warnings():
-            if labelled:  # the names were matched above, the bare matrix has none to compare
-                warnings.filterwarnings("ignore", "X does not have valid feature names")
-            rows = validate_data(
-                self, matrix, reset=reset, accept_sparse="csr", dtype=np.float32, ensure_min_samples=1 + reset
-            )
-        if reset and labelled and names is not None:
-            self.feature_names_in_ = names
+    def _accepted(self, rows: Any) -> Any:
+        """Binarize the rows, or refuse what is not 0/1."""
         if self.binarize is not None:
             return _rows.binarized(rows, self.binarize)
         rows = _rows.as_float32_rows(rows)
@@ -416,51 +283,58 @@ class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         check_scalar(self.prior, "prior", (int, float), min_val=0, include_boundaries="neither")
         if self.weights_tol is not None:
             check_scalar(self.weights_tol, "weights_tol", (int, float), min_val=0)
-        if self.n_components > d:
-            msg = f"n_components={self.n_components} needs at least as many features; X has n_features = {d}. Lower n_components."
-            raise ValueError(msg)
-        if self.n_components > n:
-            msg = f"n_components={self.n_components} needs at least as many rows; X has n_samples = {n}. Lower n_components."
-            raise ValueError(msg)
+        for found, what, name in ((d, "features", "n_features"), (n, "rows", "n_samples")):
+            if self.n_components > found:
+                msg = (
+                    f"n_components={self.n_components} needs at least as many {what}; X has {name} = {found}. "
+                    "Lower n_components."
+                )
+                raise ValueError(msg)
         if isinstance(self.init, str) and self.init not in ("corrected", "asvtd", "random"):
             msg = f"init={self.init!r} is unknown; choose 'corrected', 'asvtd', 'random' or a pair (weights, centers)."
             raise ValueError(msg)
 
     def _best_of_starts(self, X: Any, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
         """Run EM from every start and keep the best end; the moments give one start."""
-        if self.init != "random" if isinstance(self.init, str) else True:
-            return self._run(X, self._start(X, prior, tell), prior, lambda s, f: tell(s, 0.5 + 0.5 * f))
-        generator = _generator(self.random_state)
-        best: EMResult[MixtureParams] | None = None
-        for i in range(self.n_init):
-            share: Callable[[str, float], None] = lambda s, f, i=i: tell(s, (i + f) / self.n_init)  # type: ignore[misc]  # noqa: E731
-            start = random_start(X, self.n_components, prior, generator)
-            result = self._run(X, start, prior, share)
-            if best is None or result.log_likelihoods[-1] > best.log_likelihoods[-1]:
-                best = result
+        if not isinstance(self.init, str) or self.init != "random":
+            return self._run(X, self._start(X, prior, tell), prior, _part(tell, 0.5, 1.0))
         self.clipped_ = 0.0
-        assert best is not None  # noqa: S101  # n_init >= 1 was checked
-        return best
+        generator = generator_of(self.random_state)
+        ends = [
+            self._run(
+                X,
+                random_start(X, self.n_components, prior, generator),
+                prior,
+                _part(tell, i / self.n_init, (i + 1) / self.n_init),
+            )
+            for i in range(self.n_init)
+        ]
+        return max(ends, key=lambda end: float(end.log_likelihoods[-1]))
 
     def _start(self, X: Any, prior: Prior, tell: Progress) -> MixtureParams:
         """Return the start that `init` names, clipped to valid probabilities."""
         if not isinstance(self.init, str):
             self.clipped_ = 0.0
-            return _given(*self.init, self.n_components, X.shape[1])
+            return _given(self.init[0], self.init[1], self.n_components, X.shape[1])
         if self.n_components == 1:
             self.clipped_ = 0.0
             return MixtureParams(np.ones(1), prior.mean[None, :])
         begin = corrected_start if self.init == "corrected" else asvtd_start
-        found = begin(X, self.n_components, lambda stage, done: tell(stage, 0.5 * done))
-        valid = BERNOULLI.project(found.centers)
-        self.clipped_ = float(np.abs(valid - found.centers).mean())
+        found, self.clipped_ = _clipped(begin(X, self.n_components, _part(tell, 0.0, 0.5)))
+        if self.clipped_ > LARGE_CLIP and self.init == "corrected":
+            # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
+            raw, clipped = _clipped(asvtd_start(X, self.n_components, _silent))
+            step = mixtures.em_step(X, BERNOULLI, prior)
+            starts = [mixtures.smoothed(s, X.shape[0], prior, BERNOULLI) for s in (found, raw)]
+            if step(starts[1])[1] > step(starts[0])[1]:
+                found, self.clipped_ = raw, clipped
         if self.clipped_ > LARGE_CLIP:
             msg = (
                 f"the centers found from the moments lay outside [0, 1] by {self.clipped_:.3f} per entry and were "
                 f"clipped; n_components={self.n_components} is large for {X.shape[0]} rows."
             )
             warnings.warn(msg, DataWarning, stacklevel=4)
-        return MixtureParams(found.weights, valid)
+        return found
 
     def _run(
         self, X: Any, start: MixtureParams, prior: Prior, tell: Progress
@@ -511,6 +385,17 @@ class BernoulliMixture(ClusterMixin, BaseEstimator):  # type: ignore[misc]  # sc
         raise ValueError(msg)
 
 
+def _clipped(found: Components) -> tuple[MixtureParams, float]:
+    """Clip centers to probabilities; return how much per entry that changed."""
+    valid = BERNOULLI.project(found.centers)
+    return MixtureParams(found.weights, valid), float(np.abs(valid - found.centers).mean())
+
+
+def _part(tell: Progress, begin: float, end: float) -> Progress:
+    """Report progress within a part of the whole."""
+    return lambda stage, done: tell(stage, begin + (end - begin) * done)
+
+
 def _silent(stage: str, done: float) -> None:
     """Report nothing."""
 
@@ -518,13 +403,6 @@ def _silent(stage: str, done: float) -> None:
 def _column_sums(X: Any) -> Array:
     """Count the rows that have each feature."""
     return np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
-
-
-def _generator(random_state: RandomState) -> np.random.Generator:
-    """Return a generator from any accepted seed."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    return np.random.default_rng(random_state)
 
 
 def _given(weights: Any, centers: Any, k: int | None, d: int | None) -> MixtureParams:

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +20,17 @@ pytestmark = pytest.mark.binder
 BASE = ("jupyterlab==4.*", "notebook==7.*", "ipywidgets==8.*")
 PREFIX = "/user/someone-lvmkit/"
 TOKEN = "secret"
+
+
+def listens(port: int) -> bool:
+    """Tell whether the server listens: it prints its address a few milliseconds before that."""
+    for _ in range(100_000):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+        except ConnectionRefusedError:
+            continue
+        return True
+    return False
 
 
 def status(address: str) -> tuple[int, str]:
@@ -58,7 +70,14 @@ def built(root: Path, interpreter: str, new_environment: Callable[..., Any]) -> 
 def server(root: Path, built: Any) -> Iterator[str]:
     """Start Jupyter under a prefix as a hub does, and return its address once it answers."""
     command = [
-        *(built.folder / "bin/jupyter", "notebook", "--no-browser", "--allow-root", "--port=0", "--ip=127.0.0.1"),
+        *(
+            built.folder / "bin/jupyter",
+            "notebook",
+            "--no-browser",
+            "--allow-root",
+            "--port=0",
+            "--ip=127.0.0.1",
+        ),
         *(f"--ServerApp.base_url={PREFIX}", f"--IdentityProvider.token={TOKEN}"),
     ]
     with subprocess.Popen(
@@ -73,10 +92,11 @@ def server(root: Path, built: Any) -> Iterator[str]:
         log = []
         for line in process.stdout:
             log.append(line)
-            if found := re.search(rf"http://127\.0\.0\.1:\d+{PREFIX}", line):
+            if found := re.search(rf"http://127\.0\.0\.1:(\d+){PREFIX}", line):
                 break
         else:
             pytest.fail("Jupyter did not start:\n" + "".join(log))
+        assert listens(int(found[1]))
         # What it prints later must be read, or the pipe fills and the server stops.
         reader = threading.Thread(target=log.extend, args=[process.stdout])
         reader.start()

@@ -24,7 +24,7 @@ assert not loaded, loaded
 """
 NEEDS_EXTRA = """
 try:
-    import lvmkit_widgets.cli
+    from lvmkit_widgets import Workbench
 except ImportError as error:
     print(error)
 """

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from lvmkit._typing import Array
+from lvmkit.scores import CodeCounts, association_of_counts, count_codes
 from lvmkit_widgets.assignment import Assignment, assign
 from lvmkit_widgets.cluster import Cluster, Mixture
 from lvmkit_widgets.clustering import Clustering
@@ -50,6 +52,8 @@ class Analysis:
         self._posteriors: list[tuple[Mixture, str, Array]] = []
         self._assignments: list[tuple[Clustering, str, Assignment]] = []
         self._fits: list[tuple[Mixture, str, float]] = []
+        self._counts: list[tuple[Assignment, CodeCounts]] = []
+        self._shown: list[tuple[CodeCounts, int, list[str], CodeCounts, list[pd.DataFrame]]] = []
 
     def matrix(self, view: View) -> Any:
         """Return the patients of a view by the codes of its mixture.
@@ -88,6 +92,43 @@ class Analysis:
         self._assignments = [(view.clustering, key, found), *self._assignments[:2]]
         return found
 
+    def counts(self, view: View, threshold: int = 0) -> CodeCounts:
+        """Count patients by cluster and code.
+
+        Parameters
+        ----------
+        view : View
+            What is looked at.
+        threshold : int, default=0
+            Smaller counts are hidden, and what would give them away.
+
+        Returns
+        -------
+        CodeCounts
+            The same object for the same view.
+        """
+        return self._entry(view, threshold)[0]
+
+    def association(self, view: View, threshold: int = 0) -> pd.DataFrame:
+        """Compare each code in each cluster with the rest of the patients.
+
+        Parameters
+        ----------
+        view : View
+            What is looked at.
+        threshold : int, default=0
+            Numbers that rest on smaller counts are hidden.
+
+        Returns
+        -------
+        DataFrame
+            As `lvmkit.scores.association` gives it.
+        """
+        counts, made = self._entry(view, threshold)
+        if not made:
+            made.append(association_of_counts(counts))
+        return made[0]
+
     def log_likelihood(self, view: View) -> float:
         """Return the mean log-likelihood of a patient under the mixture.
 
@@ -109,6 +150,35 @@ class Analysis:
         self._fits = [(mixture, key, value), *self._fits[:5]]
         return value
 
+    def _entry(self, view: View, threshold: int) -> tuple[CodeCounts, list[pd.DataFrame]]:
+        """Return counts with the names of the view, and where their association is kept."""
+        raw, given = self._raw_counts(view), [c.name for c in view.clustering.clusters]
+        for base, limit, names, known, made in self._shown:
+            if base is raw and limit == threshold and names == given:
+                return known, made
+        found = raw.suppress(threshold) if threshold else raw
+        hints = [f"({hint})" if hint else "" for hint in marks(found, most=1)]
+        found = found.rename([n or hint for n, hint in zip(given, hints, strict=True)])
+        self._shown = [(raw, threshold, given, found, []), *self._shown[:5]]
+        return self._shown[0][3:]
+
+    def _raw_counts(self, view: View) -> CodeCounts:
+        """Count the patients of a view, once per assignment."""
+        assignment, codes = self.assignment(view), view.clustering.mixture.codes
+        for known, counts in self._counts:
+            if known.X is assignment.X and np.array_equal(known.labels, assignment.labels):
+                return counts
+        titles = [self.patients.titles.get(code, "") for code in codes]
+        counts = count_codes(
+            assignment.X,
+            assignment.labels,
+            clusters=view.clustering.ids,
+            feature_names=codes,
+            titles=titles,
+        )
+        self._counts = [(assignment, counts), *self._counts[:2]]
+        return counts
+
     def _responsibilities(self, view: View) -> Array:
         """Posterior probability of each component, kept per mixture and subset."""
         mixture, key = view.clustering.mixture, view.subset.code
@@ -118,6 +188,52 @@ class Analysis:
         values = np.asarray(mixture.scorer.predict_proba(self.matrix(view)))
         self._posteriors = [(mixture, key, values), *self._posteriors[:2]]
         return values
+
+
+def marks(counts: CodeCounts, most: int = 2, balance: float = 0.6) -> list[str]:
+    """Name the codes that mark each cluster.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        Patients by cluster and code.
+    most : int, default=2
+        How many codes.
+    balance : float, default=0.6
+        Of probability and lift in the relevance.
+
+    Returns
+    -------
+    list of str
+        Titles of the most relevant codes, one text per cluster.
+    """
+    texts = []
+    scores = score_codes(counts, balance)
+    for row in range(len(scores)):
+        best = [j for j in np.argsort(-scores[row])[:most] if scores[row, j] > -np.inf]
+        texts.append(" · ".join(counts.titles[j] or counts.codes[j] for j in best))
+    return texts
+
+
+def score_codes(counts: CodeCounts, balance: float) -> Array:
+    """Score codes by relevance, from counted patients.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        Patients by cluster and code.
+    balance : float
+        1 is probability, 0 is lift.
+
+    Returns
+    -------
+    array (k, d)
+        -inf where nobody has the code or the count is hidden.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.log(counts.shares)
+        scores = share - (1 - balance) * np.log(counts.overall)
+    return np.where(np.isfinite(scores), scores, -np.inf)
 
 
 def carry_names(

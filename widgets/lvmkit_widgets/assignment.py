@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from lvmkit._typing import Array
 from lvmkit_widgets.clustering import Clustering
@@ -49,16 +48,6 @@ class Assignment:
     def sizes(self) -> npt.NDArray[np.intp]:
         """Number of patients in each cluster (c,)."""
         return np.bincount(self.positions, minlength=len(self.ids))
-
-    @cached_property
-    def counts(self) -> npt.NDArray[np.intp]:
-        """Number of patients with each code in each cluster (c, d)."""
-        n = len(self.rows)
-        members = sparse.csr_matrix(
-            (np.ones(n, dtype=np.float32), (self.positions, np.arange(n))), (len(self.ids), n)
-        )
-        table = members @ self.X
-        return np.asarray(table.toarray()).round().astype(np.intp)
 
     @cached_property
     def certainty(self) -> Array:

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 import lvmkit
 from lvmkit._typing import Array
 
@@ -28,6 +30,36 @@ class Mixture:
     weights: Array
     centers: Array
     codes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, model: Any) -> Mixture:
+        """Read the components of a fitted model.
+
+        Parameters
+        ----------
+        model : BernoulliMixture
+            Fitted.
+
+        Returns
+        -------
+        Mixture
+            Its codes are column numbers when the model knows no names.
+
+        Raises
+        ------
+        TypeError
+            When it is not a fitted mixture.
+        """
+        if not hasattr(model, "weights_") or not hasattr(model, "centers_"):
+            message = (
+                f"The explorer needs a fitted mixture; found {type(model).__name__}. "
+                "Call fit first: lvmkit.BernoulliMixture(n_components=8).fit(cohort)."
+            )
+            raise TypeError(message)
+        centers = np.asarray(model.centers_, dtype=float)
+        names = getattr(model, "feature_names_in_", None)
+        codes = tuple(map(str, names if names is not None else range(centers.shape[1])))
+        return cls(np.asarray(model.weights_, dtype=float), centers, codes)
 
     @cached_property
     def scorer(self) -> lvmkit.BernoulliMixture:

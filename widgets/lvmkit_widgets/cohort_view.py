@@ -112,6 +112,27 @@ class CohortView:
             self._matrices[key] = _columns(X, self.codes, codes)
         return self._matrices[key]
 
+    def differences(self, codes: Sequence[str]) -> str:
+        """Say where the codes of a model and of the cohort differ.
+
+        Parameters
+        ----------
+        codes : sequence of str
+            Of the model.
+
+        Returns
+        -------
+        str
+            In words; empty when they agree.
+        """
+        missing, unused = len(set(codes) - set(self.codes)), len(set(self.codes) - set(codes))
+        parts = []
+        if missing:
+            parts.append(f"{missing} codes of the model occur in nobody of this cohort.")
+        if unused:
+            parts.append(f"{unused} codes of the cohort are not part of the model.")
+        return " ".join(parts)
+
 
 def _binary(X: Any) -> Any:
     """Return present and absent as CSR of 0 and 1."""

@@ -55,10 +55,10 @@ def jsonable(value: Any) -> Any:
     return str(value)
 
 
-class Field(param.Parameter):  # type: ignore[misc]
+class Field(param.Parameter[Any]):
     """A synchronized value of any shape; whatever is put in is stored as plain JSON values."""
 
-    @instance_descriptor  # type: ignore[untyped-decorator]
+    @instance_descriptor
     def __set__(self, obj: Any, val: Any) -> None:
         super().__set__(obj, jsonable(val))
 
@@ -73,7 +73,7 @@ class Signal(Field):
         super().__init__(default=[0, None], instantiate=True, **options)
 
 
-class Component(param.Parameterized):  # type: ignore[misc]
+class Component(param.Parameterized):
     """A part of a dashboard.
 
     Every parameter but ``name`` is a field that the browser sees. Fields of type `Signal` are
@@ -84,8 +84,8 @@ class Component(param.Parameterized):  # type: ignore[misc]
 
     title = param.String("", doc="Heading of the section; without one no section is drawn.")
     help = param.String("", doc="What the reader sees here and how the numbers are made.")
-    visible = param.Boolean(True, doc="Whether the part is shown at all.")
-    needs_python = param.Boolean(False, doc="Saved pages leave the part out.")
+    visible = param.Boolean(default=True, doc="Whether the part is shown at all.")
+    needs_python = param.Boolean(default=False, doc="Saved pages leave the part out.")
 
     @classmethod
     def fields(cls) -> list[str]:

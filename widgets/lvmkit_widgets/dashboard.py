@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from panel.viewable import Viewer
 
-from lvmkit_widgets.component import Component, Signal
-from lvmkit_widgets.jobs import Cancelled, Host, Job, Progress
+from lvmkit_widgets.component import Component
+from lvmkit_widgets.exchange import Exchange, asked_by
+from lvmkit_widgets.jobs import Cancelled, Job, Progress
 from lvmkit_widgets.kinds import Form, Stage, Status
 from lvmkit_widgets.static_page import write_page
-from lvmkit_widgets.twins import Shape, flat_fields, native_twin, page_twin
 
 log = logging.getLogger(__name__)
-_asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 
 
-class Dashboard(Viewer):  # type: ignore[misc]
+class Dashboard(Viewer):
     """Components and a layout, shown by Jupyter, a server, or a saved page.
 
     Parameters
@@ -69,20 +66,12 @@ class Dashboard(Viewer):  # type: ignore[misc]
             title=title, subtitle=subtitle, footer=footer, layout=layout, kinds=kinds, links=links
         )
         self.components: dict[str, Component] = dict(components)
-        self._shape: Shape = (("stage", "stage"), *kinds.items())
-        self._flat = flat_fields(self._shape)
-        self._lock = threading.RLock()
-        self._depth = 0
-        self._pending: dict[str, Any] = {}
-        self._twins: dict[str, Any] = {}
+        self._exchange = Exchange({"stage": self.stage, **self.components}, self._fail)
+        self._status = next((p for p in self.components.values() if isinstance(p, Status)), None)
         self._job: Job | None = None
-        self._listeners: dict[tuple[str, str], list[Callable[[Any], None]]] = {}
-        for name, component in self._parts():
-            component.param.watch(self._note_for(name), component.fields())
-        self.listen("stage", "file_taken", lambda _: self.stage.param.update(file=b""))
-        status = self._status()
-        if status is not None:
-            self.listen(status, "cancel", lambda _: self.cancel())
+        self.listen("stage", "file_taken", lambda _: setattr(self.stage, "file", b""))
+        if self._status is not None:
+            self._status.on("cancel", lambda _: self.cancel())
 
     # -- what happens ------------------------------------------------------------------------
 
@@ -104,20 +93,17 @@ class Dashboard(Viewer):  # type: ignore[misc]
         ValueError
             If there is no such component or field.
         """
-        part = self._part(component)
-        part.on(field, lambda value: self._guarded(callback, value))
+        self._exchange.part(component).on(field, self._exchange.guarded(callback))
 
-    @contextmanager
-    def batch(self) -> Iterator[None]:
-        """Let everything set inside reach the browser as one change."""
-        with self._lock:
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    self._flush()
+    def batch(self) -> AbstractContextManager[None]:
+        """Let everything set inside the ``with`` block reach the browser as one change.
+
+        Returns
+        -------
+        context manager
+            For a ``with`` statement.
+        """
+        return self._exchange.batch()
 
     def background(
         self,
@@ -138,7 +124,8 @@ class Dashboard(Viewer):  # type: ignore[misc]
         Parameters
         ----------
         work : callable
-            Receives a `Progress` to call with text and fraction; sets no fields; returns the result.
+            Receives a `Progress` to call with text and fraction; returns the result and sets
+            no fields.
         done : callable
             Receives the result, in the host's own turn; sets fields freely, and usually ends with
             `say`.
@@ -158,19 +145,21 @@ class Dashboard(Viewer):  # type: ignore[misc]
         if self._job is not None:
             self.say("Still at work. Wait for it to end, or cancel it first.", state=None)
             return False
-        host = _asked_by.get() if not wait else None
-        progress = Progress(lambda text, share: self._answer(host, self._show_progress, text, share))
+        host = None if wait else asked_by.get()
+        answer = self._exchange.answer
         self._job = Job(
             work,
             done=lambda result: self._end(done, result),
-            failed=lambda error: self._end(self._fail, error),
-            progress=progress,
+            failed=lambda error: self._end(self._raise_or_tell, error),
+            progress=Progress(
+                lambda text, share: answer(host, lambda: self._show_progress(text, share))
+            ),
         )
-        self._begin(label, can_cancel and host is not None)
+        self._begin(label, can_cancel=can_cancel and host is not None)
         if host is None:
             self._job.run(lambda follow: follow())
         else:
-            self._job.start(host)
+            self._job.start(lambda follow: answer(host, follow))
         return True
 
     def cancel(self) -> None:
@@ -202,13 +191,12 @@ class Dashboard(Viewer):  # type: ignore[misc]
         actions : sequence of (str, str)
             Name and label of buttons, such as ``("undo", "Undo: merge 3 and 5")``.
         """
-        name = self._status()
-        if name is None:
+        if self._status is None:
             return
         if state is None:
-            self.components[name].param.update(message=message)
+            self._status.message = message
         else:
-            self.components[name].param.update(
+            self._status.param.update(
                 message=message, state_now=state, actions=list(actions), progress=None
             )
 
@@ -249,11 +237,11 @@ class Dashboard(Viewer):  # type: ignore[misc]
         anywidget.AnyWidget
             Shown by Jupyter front ends without any request to a network.
         """
-        return self._twin("native", native_twin)
+        return self._exchange.native()
 
     def __panel__(self) -> Any:
         """Return the dashboard as a Panel component; always the same one."""
-        return self._twin("page", page_twin)
+        return self._exchange.page()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Show the native widget in notebooks: small when saved, and no network."""
@@ -275,14 +263,15 @@ class Dashboard(Viewer):  # type: ignore[misc]
         Path
             The file.
         """
-        state = self.flat_state()
+        state = self._exchange.state()
         for name, fields in self.static_fields().items():
-            part = self._part(name)
+            part = self._exchange.part(name)
             clean = type(part)(**{**part.state(), **fields}).state()
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Stage(cases=self.static_cases()).cases}
         state |= {"stage_file": b"", "stage_file_sent": [0, None]}
-        return write_page(path, title=self.stage.title, state=state, kinds=self._kinds())
+        kinds = tuple(sorted({kind for _, kind in self._exchange.shape}))
+        return write_page(path, title=self.stage.title, state=state, kinds=kinds)
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return fields that a saved page shows with other values, by component.
@@ -309,96 +298,7 @@ class Dashboard(Viewer):  # type: ignore[misc]
         """
         return []
 
-    def flat_state(self) -> dict[str, Any]:
-        """Return all fields of all components under their flat names.
-
-        Returns
-        -------
-        dict
-            For instance ``"sizes_selected"`` to its value.
-        """
-        return {
-            f"{name}_{field}": value
-            for name, part in self._parts()
-            for field, value in part.state().items()
-        }
-
     # -- inside ------------------------------------------------------------------------------
-
-    def _parts(self) -> list[tuple[str, Component]]:
-        """Return stage and components by name."""
-        return [("stage", self.stage), *self.components.items()]
-
-    def _part(self, name: str) -> Component:
-        """Return a component by name."""
-        parts = dict(self._parts())
-        if name not in parts:
-            msg = f"there is no component {name!r}; there are {', '.join(self.components)}"
-            raise ValueError(msg)
-        return parts[name]
-
-    def _kinds(self) -> tuple[str, ...]:
-        """Return the kinds in use, sorted."""
-        return tuple(sorted({kind for _, kind in self._shape}))
-
-    def _status(self) -> str | None:
-        """Return the name of the component that shows messages."""
-        return next((n for n, part in self.components.items() if isinstance(part, Status)), None)
-
-    def _twin(self, key: str, build: Callable[..., Any]) -> Any:
-        """Return the twin for a host, built at first use."""
-        if key not in self._twins:
-            self._twins[key] = build(self._shape, self.flat_state(), self._receive)
-        return self._twins[key]
-
-    def _note_for(self, name: str) -> Callable[..., None]:
-        """Return a watcher that passes a component's changes on to the hosts."""
-
-        def note(*changes: Any) -> None:
-            with self.batch():
-                self._pending |= {f"{name}_{change.name}": change.new for change in changes}
-
-        return note
-
-    def _flush(self) -> None:
-        """Send what was set to every host."""
-        changes, self._pending = self._pending, {}
-        if changes:
-            for twin in self._twins.values():
-                twin.push(changes)
-
-    def _receive(self, changes: dict[str, Any], host: Host | None) -> None:
-        """Take what the browser changed: first state, then what happened."""
-        token = _asked_by.set(host)
-        try:
-            with self.batch():
-                for signals in (False, True):
-                    for name, fields in self._sorted(changes, signals=signals).items():
-                        try:
-                            self._part(name).param.update(**fields)
-                        except ValueError as error:
-                            self._fail(error)
-        finally:
-            _asked_by.reset(token)
-
-    def _sorted(self, changes: dict[str, Any], *, signals: bool) -> dict[str, dict[str, Any]]:
-        """Return the changed fields by component: only signals, or only the rest."""
-        parts: dict[str, dict[str, Any]] = {}
-        for key, value in changes.items():
-            name, field = self._flat.get(key, ("", ""))
-            if name and isinstance(self._part(name).param[field], Signal) is signals:
-                parts.setdefault(name, {})[field] = value
-        return parts
-
-    def _guarded(self, callback: Callable[[Any], None], value: Any) -> None:
-        """Call a listener; tell the reader in plain words what went wrong."""
-        with self.batch():
-            try:
-                callback(value)
-            except Exception as error:
-                if self._status() is None or _asked_by.get() is None:
-                    raise
-                self._fail(error)
 
     def _fail(self, error: Exception) -> None:
         """Show an error in plain words; the details go to the log."""
@@ -410,13 +310,18 @@ class Dashboard(Viewer):  # type: ignore[misc]
             log.error("a dashboard failed", exc_info=error)
             self.say(f"This did not work: {error or type(error).__name__}.", state="error")
 
-    def _begin(self, label: str, can_cancel: bool) -> None:  # noqa: FBT001
+    def _raise_or_tell(self, error: Exception) -> None:
+        """Raise in Python's face, tell a reader."""
+        if asked_by.get() is None:
+            raise error
+        self._fail(error)
+
+    def _begin(self, label: str, *, can_cancel: bool) -> None:
         """Show that work goes on."""
         with self.batch():
             self.say(label, state="busy")
-            name = self._status()
-            if name is not None:
-                self.components[name].param.update(can_cancel=can_cancel)
+            if self._status is not None:
+                self._status.can_cancel = can_cancel
             self._set_forms(busy=True)
 
     def _end(self, follow: Callable[[Any], None], value: Any) -> None:
@@ -424,13 +329,9 @@ class Dashboard(Viewer):  # type: ignore[misc]
         with self.batch():
             self._job = None
             self._set_forms(busy=False)
-            name = self._status()
-            if name is not None:
-                self.components[name].param.update(state_now="idle", progress=None, message="")
-            try:
-                follow(value)
-            except Exception as error:  # noqa: BLE001 - the reader is told
-                self._fail(error)
+            if self._status is not None:
+                self._status.param.update(state_now="idle", progress=None, message="")
+            self._exchange.guarded(follow)(value)
 
     def _set_forms(self, *, busy: bool) -> None:
         """Disable or enable every form."""
@@ -440,16 +341,8 @@ class Dashboard(Viewer):  # type: ignore[misc]
 
     def _show_progress(self, text: str, fraction: float | None) -> None:
         """Show how far the work is."""
-        name = self._status()
-        if name is not None and self._job is not None:
-            self.components[name].param.update(message=text, progress=fraction)
-
-    def _answer(self, host: Host | None, function: Callable[..., None], *values: Any) -> None:
-        """Run a function where the reader is."""
-        if host is None:
-            function(*values)
-        else:
-            host.call(lambda: function(*values))
+        if self._status is not None and self._job is not None:
+            self._status.param.update(message=text, progress=fraction)
 
 
 def _check_names(components: Mapping[str, Component], layout: Any, links: Any) -> None:

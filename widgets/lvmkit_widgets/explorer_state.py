@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import pandas as pd
 import param
 
 import lvmkit
+from lvmkit.scores import CodeCounts
 from lvmkit_widgets.analysis import Analysis, View
 from lvmkit_widgets.assignment import Moves
 from lvmkit_widgets.cluster import Mixture
@@ -67,7 +68,7 @@ class ExplorerState(param.Parameterized):
     autosave = param.String(default=None, allow_None=True, doc="Model file kept up to date.")
 
     def __init__(self, model: Any, cohort: Any, *, name: str = "Cohort", source: str = "") -> None:
-        mixture = _mixture(model)
+        mixture = Mixture.of(model)
         self.patients = CohortView(cohort)
         self.title = name
         self._analysis = Analysis(self.patients)
@@ -76,7 +77,7 @@ class ExplorerState(param.Parameterized):
         view = View(clustering, Subset(), how_it_stopped(model))
         code = f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"
         super().__init__(history=History((Step("Opened", code, view),)))
-        self.message = _differences(mixture.codes, self.patients.codes)
+        self.message = self.patients.differences(mixture.codes)
         self._recompute()
         self.param.watch(self._recompute, "history")
 
@@ -116,6 +117,26 @@ class ExplorerState(param.Parameterized):
     def log_likelihood(self) -> float:
         """Mean log-likelihood of the patients shown, nats per patient."""
         return self._analysis.log_likelihood(self.view)
+
+    @property
+    def counts(self) -> CodeCounts:
+        """Patients by cluster and code; small counts are hidden if `hide_small` says so."""
+        return self._analysis.counts(self.view, self.threshold if self.hide_small else 0)
+
+    @property
+    def association(self) -> pd.DataFrame:
+        """Each code in each cluster against the rest, with intervals and tests."""
+        return self._analysis.association(self.view, self.threshold if self.hide_small else 0)
+
+    @property
+    def shared_counts(self) -> CodeCounts:
+        """As `counts`, with small counts hidden in any case."""
+        return self._analysis.counts(self.view, self.threshold)
+
+    @property
+    def shared_association(self) -> pd.DataFrame:
+        """As `association`, with small counts hidden in any case."""
+        return self._analysis.association(self.view, self.threshold)
 
     @property
     def n_chosen(self) -> int:
@@ -363,28 +384,3 @@ class ExplorerState(param.Parameterized):
             fields["code"] = ""
         with param.edit_constant(self):
             self.param.update(**fields)
-
-
-def _mixture(model: Any) -> Mixture:
-    """Read the components of a fitted model."""
-    if not hasattr(model, "weights_") or not hasattr(model, "centers_"):
-        message = (
-            f"The explorer needs a fitted mixture; found {type(model).__name__}. "
-            "Call fit first: lvmkit.BernoulliMixture(n_components=8).fit(cohort)."
-        )
-        raise TypeError(message)
-    centers = np.asarray(model.centers_, dtype=float)
-    names = getattr(model, "feature_names_in_", None)
-    codes = tuple(map(str, names if names is not None else range(centers.shape[1])))
-    return Mixture(np.asarray(model.weights_, dtype=float), centers, codes)
-
-
-def _differences(model: Sequence[str], cohort: Sequence[str]) -> str:
-    """Say where the codes of model and cohort differ."""
-    missing, unused = len(set(model) - set(cohort)), len(set(cohort) - set(model))
-    parts = []
-    if missing:
-        parts.append(f"{missing} codes of the model occur in nobody of this cohort.")
-    if unused:
-        parts.append(f"{unused} codes of the cohort are not part of the model.")
-    return " ".join(parts)

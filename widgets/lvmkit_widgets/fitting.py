@@ -96,13 +96,33 @@ def fit_mixture(
         In words, when and why the fit stopped.
     """
     check_size(n_clusters, X.shape[0], len(codes))
-    model = lvmkit.BernoulliMixture(n_components=n_clusters)
-    with warnings.catch_warnings():  # the dashboard says the same in its own words
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", DataWarning)
-        model.fit(X, progress=progress)
+    model = fit_quietly(X, n_clusters, progress=progress)
     mixture = Mixture(np.asarray(model.weights_), np.asarray(model.centers_), codes)
     return mixture, how_it_stopped(model)
+
+
+def fit_quietly(X: Any, n_clusters: int, *, progress: Progress | None = None) -> Any:
+    """Fit a model without its warnings, which the dashboard gives in its own words.
+
+    Parameters
+    ----------
+    X : sparse matrix or AnnData (n, d)
+        Anything above 0 is "has the code".
+    n_clusters : int
+        Number of components.
+    progress : callable, optional
+        Called with the stage in words and the share done.
+
+    Returns
+    -------
+    BernoulliMixture
+        Fitted; see `how_it_stopped`.
+    """
+    model = lvmkit.BernoulliMixture(n_components=n_clusters, binarize=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        return model.fit(X, progress=progress)
 
 
 def how_it_stopped(model: Any) -> str:

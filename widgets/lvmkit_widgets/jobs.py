@@ -102,7 +102,7 @@ class Job:
         """
         try:
             result = self.work(self.progress)
-        except Exception as error:  # noqa: BLE001 - every failure is told to the reader
+        except Exception as error:
             failure = error
             if not isinstance(error, (Cancelled, ValueError)):
                 log.exception("work of a dashboard failed")
@@ -110,16 +110,16 @@ class Job:
         else:
             call(lambda: self.done(result))
 
-    def start(self, host: Host) -> None:
-        """Do the work in a thread of its own; what follows runs on the host's loop.
+    def start(self, call: Callable[[Callable[[], None]], None]) -> None:
+        """Do the work in a thread of its own, and hand what follows to ``call``.
 
         Parameters
         ----------
-        host : Host
-            Where the reader is.
+        call : callable
+            Called in that thread with a function to run on the host's loop.
         """
         self._thread = threading.Thread(
-            target=self.run, args=(host.call,), name="lvmkit-job", daemon=True
+            target=self.run, args=(call,), name="lvmkit-job", daemon=True
         )
         self._thread.start()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import param
 
@@ -20,7 +20,7 @@ class Stage(Component):
     tabs = Field(default={}, instantiate=True, doc="Id of each tab group to the open tab.")
     links = Field(default=[], instantiate=True, doc="Pairs of 'component.field', kept equal.")
     cases = Field(default=[], instantiate=True, doc="Values that a saved page switches between.")
-    saved = param.Boolean(False, doc="True in a saved page, where no Python answers.")
+    saved = param.Boolean(default=False, doc="True in a saved page, where no Python answers.")
     footer = param.String("", doc="Small print under the last section.")
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
@@ -41,10 +41,12 @@ class Form(Component):
     controls = Field(default=[], instantiate=True, doc="The controls, in order.")
     values = Field(default={}, instantiate=True, doc="Name of the control to its value.")
     errors = Field(default={}, instantiate=True, doc="Name of the control to what is wrong.")
-    busy = param.Boolean(False, doc="While true every control is disabled.")
-    inline = param.Boolean(False, doc="Controls side by side instead of one under the other.")
+    busy = param.Boolean(default=False, doc="While true every control is disabled.")
+    inline = param.Boolean(
+        default=False, doc="Controls side by side instead of one under the other."
+    )
     pressed = Signal(doc="A button was pressed: its name. Values have arrived before.")
-    needs_python = param.Boolean(True, doc="Saved pages leave the part out.")
+    needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
 
 class Status(Component):
@@ -52,16 +54,16 @@ class Status(Component):
 
     kind: ClassVar[str] = "status"
 
-    state_now = param.Selector(
+    state_now: Any = param.Selector(
         default="idle", objects=["idle", "busy", "done", "info", "error"], doc="What to show."
     )
     message = param.String("", doc="One or two plain sentences.")
     progress = param.Number(None, allow_None=True, doc="0 to 1; None while unknown.")
-    can_cancel = param.Boolean(False, doc="Whether a cancel button is shown while busy.")
+    can_cancel = param.Boolean(default=False, doc="Whether a cancel button is shown while busy.")
     actions = Field(default=[], instantiate=True, doc="Pairs [name, label] of buttons, as undo.")
     cancel = Signal(doc="The reader wants the work to stop.")
     pressed = Signal(doc="An action was pressed: its name.")
-    needs_python = param.Boolean(True, doc="Saved pages leave the part out.")
+    needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
 
 class Sizes(Component):
@@ -141,7 +143,7 @@ class Table(Component):
     page_size = param.Integer(15, bounds=(1, None), doc="Rows of a page.")
     total = param.Integer(None, allow_None=True, doc="Set: Python pages, and rows are one page.")
     search = param.String("", doc="Only rows with these words.")
-    searchable = param.Boolean(False, doc="Whether a search box is shown.")
+    searchable = param.Boolean(default=False, doc="Whether a search box is shown.")
     empty = param.String("Nothing to show.", doc="Shown in place of no rows.")
     download = param.String("", doc="File name: a button saves the rows as CSV, as shown.")
     pick = Signal(doc="A row was picked: its key.")
@@ -165,7 +167,9 @@ class Text(Component):
     kind: ClassVar[str] = "text"
 
     text = param.String("", doc="The text; an empty line ends a paragraph.")
-    tone = param.Selector(default="plain", objects=["plain", "note", "warning"], doc="Its look.")
+    tone: Any = param.Selector(
+        default="plain", objects=["plain", "note", "warning"], doc="Its look."
+    )
 
 
 KINDS: dict[str, type[Component]] = {

@@ -93,7 +93,7 @@ class PageHost:
             function()
 
 
-class NativeTwin(anywidget.AnyWidget):  # type: ignore[misc]
+class NativeTwin(anywidget.AnyWidget):
     """The dashboard as a Jupyter widget. Built by `native_twin`."""
 
     _receive: Receive | None = None
@@ -112,7 +112,7 @@ class NativeTwin(anywidget.AnyWidget):  # type: ignore[misc]
                 setattr(self, key, value)
 
 
-class PageTwin(pn.custom.AnyWidgetComponent):  # type: ignore[misc]
+class PageTwin(pn.custom.AnyWidgetComponent):
     """The dashboard as a Panel component. Built by `page_twin`."""
 
     __abstract = True
@@ -133,8 +133,7 @@ class PageTwin(pn.custom.AnyWidgetComponent):  # type: ignore[misc]
         if self._pushing or self._receive is None:
             return
         document = pn.state.curdoc
-        live = document is not None and document.session_context is not None
-        host = PageHost(document) if live else None
+        host = PageHost(document) if document is not None and document.session_context else None
         self._receive({change.name: change.new for change in changes}, host)
 
 

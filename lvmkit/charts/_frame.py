@@ -1,0 +1,148 @@
+"""Layout shared by the charts: fixed margins, texts cut to fit, rows with labels that are links."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts.theme import INK, TEXT_SIZE, TITLE_SIZE
+
+ROW = 20
+"""Height of a row of text and bar, in pixels."""
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]/- ·"), frozenset("mwMWO@%…—")
+
+
+def frame(
+    layers: Sequence[Any],
+    *,
+    title: str,
+    subtitle: str = "",
+    description: str,
+    width: int,
+    height: int,
+    left: int,
+    right: int = 12,
+    above: int = 6,
+    below: int = 8,
+) -> alt.LayerChart:
+    """Lay charts over each other inside fixed margins; width is of the whole, height of the inside.
+
+    Margins are given, not found from the texts, because measuring texts takes vl-convert 4 ms each.
+    """
+    heads = wrapped(title, width - 8, TITLE_SIZE, bold=True)
+    subs = wrapped(subtitle, width - 8, TEXT_SIZE) if subtitle else []
+    top = len(heads) * (TITLE_SIZE + 4) + len(subs) * (TEXT_SIZE + 4) + 8 + above
+    heading = alt.TitleParams(
+        heads,
+        subtitle=subs,
+        anchor="start",
+        frame="group",
+        dx=4 - left,
+        offset=above + 4,
+        subtitlePadding=4,
+        lineHeight=TITLE_SIZE + 4,
+        subtitleLineHeight=TEXT_SIZE + 4,
+    )
+    return alt.layer(*layers).properties(
+        width=max(width - left - right, 40),
+        height=height,
+        title=heading,
+        description=description,
+        autosize=alt.AutoSizeParams(type="none"),
+        padding={"left": left, "right": right, "top": top, "bottom": below},
+    )
+
+
+def text_width(text: str, size: float = TEXT_SIZE) -> float:
+    """Estimate the width of a text in pixels, for Arial and fonts like it."""
+    units = sum(
+        0.31 if c in _NARROW else 0.86 if c in _WIDE else 0.68 if c.isupper() else 0.56
+        for c in text
+    )
+    return units * size
+
+
+def fitted(text: str, pixels: float, size: float = TEXT_SIZE) -> str:
+    """Cut a text to a width; an ellipsis says that it was cut."""
+    if text_width(text, size) <= pixels:
+        return text
+    while text and text_width(text + "…", size) > pixels:
+        text = text[:-1]
+    return text.rstrip(" ·,;") + "…"
+
+
+def wrapped(text: str, pixels: float, size: float, *, bold: bool = False) -> list[str]:
+    """Break a text into lines of a width."""
+    letter = size * (0.56 if bold else 0.52)
+    return textwrap.wrap(text, max(int(pixels / letter), 12))
+
+
+def margin(
+    labels: Iterable[str], most: float, *, least: float = 24, size: float = TEXT_SIZE
+) -> int:
+    """Return the margin that labels need, up to a limit."""
+    widest = max((text_width(label, size) for label in labels), default=0.0)
+    return int(min(max(widest + 16, least), most))
+
+
+def percent(share: float) -> str:
+    """Write a share for readers; – where there is none or it must not be shown."""
+    if np.isnan(share):
+        return "–"
+    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
+
+
+def whole(count: float) -> str:
+    """Write a count for readers; – where it must not be shown."""
+    return "–" if np.isnan(count) else f"{count:,.0f}"
+
+
+def hidden_note(values: Any) -> str:
+    """Say what the dash means, where there is one."""
+    return " – : too few to show." if bool(np.isnan(np.asarray(values, dtype=float)).any()) else ""
+
+
+def code_link(code: object) -> str:
+    """Address that dashboards understand as picking a code."""
+    return f"#code={quote(str(code), safe='')}"
+
+
+def cluster_link(cluster: object) -> str:
+    """Address that dashboards understand as picking a cluster."""
+    return f"#cluster={quote(str(cluster), safe='')}"
+
+
+def rows_of(labels: Sequence[str], *, padding: float = 0.2) -> alt.Y:
+    """Return one band per label, from top to bottom, without an axis."""
+    scale = alt.Scale(domain=list(labels), paddingInner=padding, paddingOuter=padding / 2)
+    return alt.Y("label:N", scale=scale, axis=None, sort=None)
+
+
+def drawn(table: pd.DataFrame) -> alt.Chart:
+    """Start a chart of a table; plain rows, because Altair's inspection of frames takes longer."""
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    values: Any = {"values": rows}
+    return alt.Chart(values)
+
+
+def row_labels(table: pd.DataFrame, y: alt.Y, left: int) -> alt.Chart:
+    """Draw the label of each row left of the bars, as a link where the table has `href`."""
+    rows = table.drop_duplicates("label")
+    data = pd.DataFrame({"label": rows["label"], "hover": rows["label"]})
+    data["text_label"] = [fitted(label, left - 14) for label in rows["label"]]
+    base = drawn(data.assign(href=rows["href"]) if "href" in rows else data)
+    texts = base.mark_text(align="right", x=-8, baseline="middle", color=INK)
+    texts = texts.encode(y, alt.Text("text_label:N"), alt.Description("hover:N"))
+    return texts.encode(alt.Href("href:N")) if "href" in rows else texts
+
+
+def share_axis(most: float, *, title: str | None = None, orient: Any = "bottom") -> alt.X:
+    """Return a horizontal axis for shares from 0 to `most`."""
+    axis = alt.Axis(
+        format=".0%", tickCount=5, orient=orient, title=title, domain=False, labelOverlap=False
+    )
+    return alt.X("share:Q", scale=alt.Scale(domain=[0, max(most, 0.01)], nice=False), axis=axis)

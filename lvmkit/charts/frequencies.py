@@ -1,0 +1,206 @@
+"""The disease-frequency chart: the most frequent codes in each cluster (Ruffini et al. 2017, figure 1a)."""
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts._frame import (
+    cluster_link,
+    code_link,
+    drawn,
+    fitted,
+    frame,
+    hidden_note,
+    margin,
+    percent,
+    row_labels,
+    rows_of,
+    text_width,
+    whole,
+)
+from lvmkit.charts.theme import INK, PICKED
+from lvmkit.scores.counts import CodeCounts
+
+_ALL = "all"
+_DEEPEST = 0.62
+_ROW = 22
+
+
+def frequencies_table(
+    counts: CodeCounts, *, top: int = 20, codes: Sequence[str] | None = None
+) -> pd.DataFrame:
+    """Tabulate the share of each cluster's records that have each of the most frequent codes.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        As counted by `lvmkit.scores.count_codes`.
+    top : int, default=20
+        Number of codes, the most frequent of all records first. Codes that every record has are left out:
+        they tell nothing of clusters.
+    codes : sequence of str, optional
+        Show these codes instead, in this order.
+
+    Returns
+    -------
+    DataFrame (codes · k rows)
+        code, label, cluster, cluster_label, n (records of the cluster with the code), size (records of
+        the cluster), share (n / size), overall (share of all records); `attrs["left_out"]` lists codes left out.
+
+    Raises
+    ------
+    ValueError
+        If `top` is below 1 or a code is unknown.
+
+    Examples
+    --------
+    >>> from lvmkit.scores import count_codes
+    >>> X = np.array([[1, 1, 0], [1, 1, 1], [1, 0, 1]])
+    >>> table = frequencies_table(count_codes(X, [0, 0, 1], feature_names=["428", "401", "585"]))
+    >>> table[["code", "cluster", "share", "overall"]].head(2).round(2)
+      code  cluster  share  overall
+    0  401        0    1.0     0.67
+    1  401        1    0.0     0.67
+    >>> table.attrs["left_out"]
+    ['428']
+    """
+    if top < 1:
+        msg = f"top is the number of codes to show, 1 or more; found {top!r}"
+        raise ValueError(msg)
+    constant = (counts.totals == counts.n_rows) & (codes is None)
+    if codes is None:
+        order = np.argsort(-np.nan_to_num(counts.totals), kind="stable")
+        columns = [int(column) for column in order if not constant[column]][:top]
+    else:
+        columns = [counts.column(code) for code in codes]
+    labels = counts.code_labels
+    k = len(counts.clusters)
+    table = pd.DataFrame(
+        {
+            "code": [counts.codes[column] for column in columns for _ in range(k)],
+            "label": [labels[column] for column in columns for _ in range(k)],
+            "cluster": np.tile(counts.clusters, len(columns)),
+            "cluster_label": counts.cluster_labels * len(columns),
+            "n": counts.counts[:, columns].T.ravel(),
+            "size": np.tile(counts.sizes, len(columns)),
+            "share": counts.shares[:, columns].T.ravel(),
+            "overall": np.repeat(counts.overall[columns], k),
+        }
+    )
+    table.attrs["left_out"] = [
+        code for code, out in zip(counts.codes, constant, strict=True) if out
+    ]
+    return table
+
+
+def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerChart:
+    """Draw codes by clusters, each share printed (in percent) and shaded.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As made by `frequencies_table`.
+    width : int, default=1100
+        Width of the picture, in pixels. Shares are printed where a column has 20 pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+        Rows are links "#code=…", heads of columns "#cluster=…".
+
+    Examples
+    --------
+    >>> from lvmkit.scores import count_codes
+    >>> table = frequencies_table(count_codes(np.array([[1, 0], [0, 1]]), [0, 1]))
+    >>> len(frequencies_chart(table).to_dict()["layer"])
+    4
+    """
+    labels, heads = list(table["label"].unique()), list(table["cluster_label"].unique())
+    columns = [*heads, _ALL]
+    left = margin(labels, width * 0.34)
+    cell = (width - left - 12) / len(columns)
+    printed = cell >= 20
+    cells = _cells(table, printed=printed)
+    y = rows_of(labels, padding=0.06)
+    x = alt.X(
+        "column:N", scale=alt.Scale(domain=columns, paddingInner=0.04, paddingOuter=0), axis=None
+    )
+    shade = alt.FillOpacity("shade:Q", scale=None)
+    base = drawn(cells).encode(x, y)
+    told = (alt.Description("hover:N"), alt.Href("href:N"), alt.Tooltip("hover:N", title="share"))
+    rects = base.mark_rect(fill=PICKED).encode(shade, *told)
+    numbers = base.mark_text(color=INK, fontSize=min(12, cell * 0.48), aria=False)
+    layers = [rects, numbers.encode(alt.Text("text:N"))] if printed else [rects]
+    head, above = _heads(table, columns, x, cell)
+    rows = table.assign(href=[code_link(code) for code in table["code"]])
+    unit = "Percent of the records of each cluster that have the code"
+    left_out = table.attrs.get("left_out") or []
+    said = f" Every record has {', '.join(left_out)}: left out." if left_out else ""
+    return frame(
+        [row_labels(rows, y, left), head, *layers],
+        title=f"The {len(labels)} most frequent codes in each cluster",
+        subtitle=f"{unit}; {_ALL}: of all records.{said}{hidden_note(table['share'])}",
+        description=f"Table of shades: {unit.lower()}.",
+        width=width,
+        height=max(len(labels), 1) * _ROW,
+        left=left,
+        above=above,
+    )
+
+
+def _cells(table: pd.DataFrame, *, printed: bool) -> pd.DataFrame:
+    """One rectangle per code and cluster, and one for all records."""
+    overall = table.drop_duplicates("label").assign(cluster_label=_ALL, n=np.nan, size=np.nan)
+    overall["share"] = overall["overall"]
+    cells = pd.concat([table, overall], ignore_index=True)
+    share = cells["share"].to_numpy()
+    figures = [_figure(value) for value in share] if printed else [""] * len(cells)
+    return pd.DataFrame(
+        {
+            "label": cells["label"],
+            "column": cells["cluster_label"],
+            "text": figures,
+            "shade": np.nan_to_num(share) * _DEEPEST,
+            "href": [code_link(code) for code in cells["code"]],
+            "hover": [_hover(*row) for row in zip(*_told(cells), strict=True)],
+        }
+    )
+
+
+def _told(cells: pd.DataFrame) -> list[pd.Series]:
+    """Columns that the hover text tells."""
+    return [cells[name] for name in ("label", "cluster_label", "share", "n", "size", "overall")]
+
+
+def _hover(label: str, where: str, share: float, n: float, size: float, overall: float) -> str:
+    """Tell one cell in words."""
+    if where == _ALL:
+        return f"{label}: {percent(share)} of all records"
+    within = f"{percent(share)} of cluster {where} ({whole(n)} of {whole(size)})"
+    return f"{label}: {within}; {percent(overall)} of all"
+
+
+def _figure(share: float) -> str:
+    """Print a share in percent, as short as it goes."""
+    if np.isnan(share):
+        return "–"
+    return f"{100 * share:.0f}" if share >= 0.005 or share == 0 else "<1"
+
+
+def _heads(table: pd.DataFrame, columns: list[str], x: alt.X, cell: float) -> tuple[alt.Chart, int]:
+    """Draw the clusters' labels above the columns, slanted where they do not fit, and their height."""
+    ids = [*table.drop_duplicates("cluster_label")["cluster"], ""]
+    long = any(text_width(column) > cell - 2 for column in columns)
+    slant = long and cell >= 13
+    short = [fitted(column, 150 if slant else max(cell * 1.2, 14)) for column in columns]
+    data = pd.DataFrame({"column": columns, "text_label": short, "hover": columns})
+    data["href"] = [
+        cluster_link(i) if column != _ALL else None for i, column in zip(ids, columns, strict=True)
+    ]
+    angle = {"angle": 315, "align": "left", "dx": 2} if slant else {"align": "center"}
+    base = drawn(data).mark_text(y=-6, baseline="bottom", color=INK, **angle)
+    marks = base.encode(x, alt.Text("text_label:N"), alt.Href("href:N"), alt.Description("hover:N"))
+    tall = max(text_width(text) for text in short) * 0.72 + 12 if slant else 18
+    return marks, int(tall)

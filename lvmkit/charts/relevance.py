@@ -1,0 +1,197 @@
+"""What sets a cluster apart: its most relevant codes (Ruffini et al. 2017, tables 1 and 2)."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts._frame import (
+    ROW,
+    code_link,
+    drawn,
+    frame,
+    hidden_note,
+    margin,
+    percent,
+    row_labels,
+    rows_of,
+    share_axis,
+    whole,
+)
+from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.scores.counts import CodeCounts
+from lvmkit.scores.relevance import lift_over, relevance_to
+
+
+def relevance_table(
+    counts: CodeCounts, cluster: int, *, balance: float = 0.6, top: int = 20
+) -> pd.DataFrame:
+    """Tabulate the most relevant codes of a cluster, best first.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        As counted by `lvmkit.scores.count_codes`.
+    cluster : int
+        Number of the cluster.
+    balance : float, default=0.6
+        1 ranks by share in the cluster, 0 by lift (`lvmkit.scores.relevance`).
+    top : int, default=20
+        Number of codes at most; codes that no record of the cluster has are left out.
+
+    Returns
+    -------
+    DataFrame
+        cluster, cluster_label, code, label, n, size, share (in the cluster), overall (share of all records),
+        lift, relevance (nats).
+
+    Raises
+    ------
+    ValueError
+        If there is no such cluster or `balance` is outside [0, 1].
+
+    Examples
+    --------
+    >>> from lvmkit.scores import count_codes
+    >>> counted = count_codes(np.array([[1, 1], [1, 0], [1, 0]]), [0, 1, 1], feature_names=["a", "b"])
+    >>> relevance_table(counted, 0, balance=0.2)[["code", "share", "lift"]].round(1)
+      code  share  lift
+    0    b    1.0   3.0
+    1    a    1.0   1.0
+    """
+    if not 0 <= balance <= 1:
+        msg = f"balance weighs share (1) against lift (0) and lies in [0, 1]; found {balance!r}"
+        raise ValueError(msg)
+    row = counts.row(cluster)
+    share, overall = counts.shares[row], counts.overall
+    score = relevance_to(share, overall, balance=balance)
+    seen = np.flatnonzero(np.isfinite(score))
+    best = seen[np.argsort(-score[seen], kind="stable")][:top]
+    labels = counts.code_labels
+    return pd.DataFrame(
+        {
+            "cluster": counts.clusters[row],
+            "cluster_label": counts.cluster_labels[row],
+            "code": [counts.codes[column] for column in best],
+            "label": [labels[column] for column in best],
+            "n": counts.counts[row, best],
+            "size": counts.sizes[row],
+            "share": share[best],
+            "overall": overall[best],
+            "lift": lift_over(share, overall)[best],
+            "relevance": score[best],
+        }
+    )
+
+
+def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5) -> pd.DataFrame:
+    """Tabulate the most relevant codes of every cluster in words, as the documents' Table 1.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        As counted by `lvmkit.scores.count_codes`.
+    balance : float, default=0.6
+        1 ranks by share in the cluster, 0 by lift.
+    top : int, default=5
+        Codes named for each cluster.
+
+    Returns
+    -------
+    DataFrame (k rows)
+        cluster, label, n, share, codes ("title; title; …", codes where they have no title).
+
+    Examples
+    --------
+    >>> from lvmkit.scores import count_codes
+    >>> counted = count_codes(np.array([[1, 0], [0, 1]]), [0, 1], titles=["Anemia", "Asthma"])
+    >>> relevance_summary(counted)["codes"].tolist()
+    ['Anemia', 'Asthma']
+    """
+    meaning = dict(zip(counts.codes, counts.titles, strict=True))
+    named = [
+        "; ".join(
+            meaning[code] or code
+            for code in relevance_table(counts, int(cluster), balance=balance, top=top)["code"]
+        )
+        for cluster in counts.clusters
+    ]
+    return pd.DataFrame(
+        {
+            "cluster": counts.clusters,
+            "label": counts.cluster_labels,
+            "n": counts.sizes,
+            "share": counts.weights,
+            "codes": named,
+        }
+    )
+
+
+def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
+    """Draw the share of each code in the cluster over its share in all records.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As made by `relevance_table`.
+    width : int, default=560
+        Width of the picture, in pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+        Rows are links "#code=…".
+
+    Examples
+    --------
+    >>> from lvmkit.scores import count_codes
+    >>> table = relevance_table(count_codes(np.array([[1, 0], [0, 1]]), [0, 1], names=["A", "B"]), 1)
+    >>> relevance_chart(table).to_dict()["title"]["text"]
+    ['What sets cluster 1 · B apart']
+    """
+    data = table.assign(
+        href=[code_link(code) for code in table["code"]],
+        text_share=[percent(share) for share in table["share"]],
+        text_lift=["–" if np.isnan(lift) else f"× {lift:.1f}" for lift in table["lift"]],
+        hover=[_told(row) for row in table.to_dict("records")],
+    )
+    left = margin(table["label"], width * 0.46)
+    y = rows_of(list(table["label"]))
+    x = share_axis(float(table[["share", "overall"]].max(axis=None)) if len(table) else 1.0)
+    base = drawn(data).encode(y, alt.Description("hover:N"), alt.Href("href:N"))
+    hover = alt.Tooltip("hover:N", title="code")
+    behind = base.mark_bar(color=NEUTRAL, opacity=0.55).encode(
+        alt.X("overall:Q", scale=x["scale"], axis=None), hover
+    )
+    inside = base.mark_bar(color=PICKED, size=8).encode(x, hover)
+    share = base.mark_text(align="right", color=INK, x=width - left - 66).encode(
+        alt.Text("text_share:N")
+    )
+    lift = base.mark_text(align="right", color=INK, x=width - left - 12).encode(
+        alt.Text("text_lift:N")
+    )
+    name = table["cluster_label"].iloc[0] if len(table) else ""
+    return frame(
+        [row_labels(data, y, left), behind, inside, share, lift],
+        title=f"What sets cluster {name} apart",
+        subtitle=(
+            "Thin blue: share of the cluster's records; wide gray: of all records; ×: their ratio (lift)."
+            f"{hidden_note(table['share'])}"
+        ),
+        description=f"Bar chart of the most relevant codes of cluster {name}, most relevant first.",
+        width=width,
+        height=max(len(table), 1) * ROW,
+        left=left,
+        right=116,
+        below=28,
+    )
+
+
+def _told(row: dict[str, object]) -> str:
+    """Tell one code in words."""
+    share, overall, n, size, lift = (
+        float(str(row[name])) for name in ("share", "overall", "n", "size", "lift")
+    )
+    return (
+        f"{row['label']}: {percent(share)} of the cluster ({whole(n)} of {whole(size)}), "
+        f"{percent(overall)} of all records, lift {lift:.2f}"
+    )

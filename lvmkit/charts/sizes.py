@@ -1,0 +1,110 @@
+"""How many records each cluster has."""
+
+from collections.abc import Collection
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts._frame import (
+    ROW,
+    cluster_link,
+    drawn,
+    frame,
+    hidden_note,
+    margin,
+    percent,
+    row_labels,
+    rows_of,
+    whole,
+)
+from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.scores.counts import CodeCounts
+
+
+def sizes_table(counts: CodeCounts) -> pd.DataFrame:
+    """Tabulate the size of each cluster.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        As counted by `lvmkit.scores.count_codes`.
+
+    Returns
+    -------
+    DataFrame (k rows)
+        cluster, label, n (records), share (of all records, in [0, 1]).
+
+    Examples
+    --------
+    >>> from lvmkit.scores import count_codes
+    >>> sizes_table(count_codes(np.eye(4), [0, 0, 0, 1], names=["Heart", "Kidney"]))
+       cluster       label    n  share
+    0        0   0 · Heart  3.0   0.75
+    1        1  1 · Kidney  1.0   0.25
+    """
+    return pd.DataFrame(
+        {
+            "cluster": counts.clusters,
+            "label": counts.cluster_labels,
+            "n": counts.sizes,
+            "share": counts.weights,
+        }
+    )
+
+
+def sizes_chart(
+    table: pd.DataFrame, *, selected: int | Collection[int] | None = None, width: int = 560
+) -> alt.LayerChart:
+    """Draw the size of each cluster as a bar, with the numbers printed.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As made by `sizes_table`.
+    selected : int or collection of int, optional
+        Clusters to draw in color.
+    width : int, default=560
+        Width of the picture, in pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+        Bars are links "#cluster=…".
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"cluster": [0], "label": ["0"], "n": [5.0], "share": [1.0]})
+    >>> sizes_chart(table).to_dict()["title"]["text"]
+    ['Records in each cluster']
+    """
+    picked = {selected} if isinstance(selected, int) else set(selected or ())
+    data = table.assign(
+        href=[cluster_link(cluster) for cluster in table["cluster"]],
+        text_n=[
+            f"{whole(n)} · {percent(s)}" for n, s in zip(table["n"], table["share"], strict=True)
+        ],
+        color=[PICKED if cluster in picked else NEUTRAL for cluster in table["cluster"]],
+        share=table["share"].fillna(0),
+    )
+    data["hover"] = [
+        f"{label}: {text} of all records"
+        for label, text in zip(data["label"], data["text_n"], strict=True)
+    ]
+    left = margin(table["label"], width * 0.45)
+    y = rows_of(list(table["label"]))
+    x = alt.X("share:Q", scale=alt.Scale(domain=[0, max(data["share"].max(), 1e-9)]), axis=None)
+    base = drawn(data).encode(x, y, alt.Description("hover:N"), alt.Href("href:N"))
+    hover = alt.Tooltip("hover:N", title="cluster")
+    bars = base.mark_bar().encode(alt.Color("color:N", scale=None), hover)
+    numbers = base.mark_text(align="left", dx=5, color=INK).encode(alt.Text("text_n:N"))
+    return frame(
+        [row_labels(data, y, left), bars, numbers],
+        title="Records in each cluster",
+        subtitle=f"Number and share of all records.{hidden_note(table['n'])}",
+        description="Bar chart of the number of records in each cluster.",
+        width=width,
+        height=max(len(table), 1) * ROW,
+        left=left,
+        right=110,
+    )

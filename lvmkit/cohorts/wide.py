@@ -1,0 +1,193 @@
+"""Cohorts from a wide table: one row per record, diagnoses in columns such as dx01 … dx15."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from anndata import AnnData
+
+from lvmkit._checks import listed
+from lvmkit.cohorts import _attributes
+from lvmkit.cohorts._assemble import Options, assemble
+from lvmkit.cohorts._coding import system_name
+from lvmkit.cohorts._entries import Entries, tally
+from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._sources import NUMBERS, Source, Table, opened
+
+__all__ = ["from_wide"]
+
+
+def from_wide(
+    source: pd.DataFrame | str | Path,
+    *,
+    codes: Sequence[str],
+    attributes: Sequence[str] = (),
+    record: str | None = None,
+    system: str | None = "icd9",
+    level: str = "category",
+    binary: bool = True,
+    min_codes: int = 3,
+    min_prevalence: float = 0.0,
+    max_codes: int | None = None,
+    titles: Mapping[str, str] | None = None,
+    connection: Any = None,
+    encoding: str = "utf-8",
+) -> AnnData:
+    """Make a cohort from a table with one row per record and its codes in several columns.
+
+    Every column is read as text, so that leading zeros survive, in a private DuckDB database that spills to
+    disk. What is repaired or ignored is kept in ``uns["cohort"]["repairs"]`` and said as a `DataWarning`.
+
+    Parameters
+    ----------
+    source : DataFrame, path, glob or SQL query
+        The table: a DataFrame; CSV (also .gz) or Parquet files; or, with `connection`, an SQL query.
+    codes : list of str
+        Columns that hold codes; empty cells are ignored.
+    attributes : list of str, default=()
+        Columns kept in ``obs``.
+    record : str, optional
+        Column of the record's id. Rows of the same id are one record. Without it each row is a record,
+        named by the DataFrame's index or by its number from 0.
+    system : str, optional, default="icd9"
+        "icd9", "icd10", "other", the column that tells each row's system, or None to find it.
+    level : {"category", "full"}, default="category"
+        Shorten codes to their category (3 characters, 4 for ICD-9's E codes) or keep them whole.
+    binary : bool, default=True
+        0/1 if True, else numbers of cells.
+    min_codes : int, default=3
+        Fewest different codes of a record that is kept.
+    min_prevalence : float, default=0
+        Least share of all records, in [0, 1], of a code that is kept; chosen before the records.
+    max_codes : int, optional
+        Keep the most frequent codes only, this many.
+    titles : mapping of str to str, optional
+        Titles of codes that go before those of lvmkit's tables.
+    connection : DuckDB, DBAPI or SQLAlchemy connection, optional
+        Where to run `source` as a query.
+    encoding : str, default="utf-8"
+        Encoding of CSV files.
+
+    Returns
+    -------
+    AnnData
+        As from `from_events`; without `record` in the order of the rows.
+
+    Raises
+    ------
+    ValueError
+        If a column is unknown, a file cannot be read, codes mix systems and `system` is None, or no record
+        is left.
+
+    Examples
+    --------
+    >>> stays = pd.DataFrame({"dx1": ["4280", "25000"], "dx2": ["5849", ""], "age": [71, 54]})
+    >>> cohort = from_wide(stays, codes=["dx1", "dx2"], attributes=["age"], min_codes=1)
+    >>> cohort.var_names.tolist(), cohort.obs["age"].tolist()
+    (['250', '428', '584'], [71, 54])
+    """
+    repairs = Repairs()
+    options = Options(level, binary, min_codes, min_prevalence, max_codes)
+    options.check()
+    cohort = gathered(
+        source,
+        codes=codes,
+        attributes=attributes,
+        record=record,
+        system=system,
+        options=options,
+        titles=titles,
+        connection=connection,
+        encoding=encoding,
+        repairs=repairs,
+    )
+    repairs.announce()
+    return cohort
+
+
+def gathered(
+    source: Source,
+    *,
+    codes: Sequence[str],
+    attributes: Sequence[str],
+    record: str | None,
+    system: str | None,
+    options: Options,
+    titles: Mapping[str, str] | None,
+    connection: Any,
+    encoding: str,
+    repairs: Repairs,
+) -> AnnData:
+    """Do the work of `from_wide` without saying the repairs aloud."""
+    with opened(source, connection=connection, encoding=encoding) as table:
+        _check(table, codes, attributes, record, system)
+        n_rows = table.rows()
+        rows = _numbered(table, record)
+        in_column = system is not None and system in table.kinds
+        entries = _entries(rows, codes, str(system) if in_column else None)
+        given = None if system is None or in_column else system_name(system)
+        tallied = tally(entries, system=given, level=options.level, repairs=repairs)
+        n = repairs.dropped["entries_repeated"]
+        if n:
+            how = "counted once" if options.binary else "each counts"
+            repairs.tell(f"{number_of(n, 'cell')} with a code that its record already has: {how}.")
+        obs = _attributes.from_columns(rows, attributes, "lvmkit_record", tallied.records, repairs)
+        name = table.name
+    cohort = assemble(
+        tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
+    )
+    return _renamed(cohort, source, record)
+
+
+def _check(
+    table: Table,
+    codes: Sequence[str],
+    attributes: Sequence[str],
+    record: str | None,
+    system: str | None,
+) -> None:
+    """Refuse columns that the source does not have and unknown systems."""
+    if isinstance(codes, str) or not codes:
+        msg = f"codes={codes!r}; expected a list of columns, such as ['dx01', 'dx02']."
+        raise ValueError(msg)
+    table.check("codes", *codes)
+    table.check("attributes", *attributes)
+    if record is not None:
+        table.check("record", record)
+    known = system is None or system in table.kinds
+    if not known and system_name(str(system)) not in {"icd9", "icd10", "other"}:
+        msg = (
+            f"system={system!r} is neither 'icd9', 'icd10' or 'other' nor a column of {table.name}, "
+            f"which has {listed(list(table.kinds), 20)}."
+        )
+        raise ValueError(msg)
+
+
+def _numbered(table: Table, record: str | None) -> Table:
+    """Copy the source with the record's id, or the row's number from 0, as ``lvmkit_record``."""
+    table.database.execute(f"CREATE TEMP TABLE wide AS SELECT * FROM {table.relation}")
+    key = "CAST(rowid AS VARCHAR)" if record is None else table.text(record)
+    relation = f"(SELECT *, {key} AS lvmkit_record FROM wide)"
+    return Table(table.database, relation, table.kinds, table.name)
+
+
+def _entries(rows: Table, codes: Sequence[str], system: str | None) -> Entries:
+    """Write every code cell as a row of the table ``entries``."""
+    cells = ", ".join(rows.text(column) for column in codes)
+    s = f", {rows.text(system)} AS s" if system else ""
+    rows.database.execute(
+        f"CREATE TEMP TABLE entries AS SELECT lvmkit_record AS p, unnest([{cells}]) AS c{s} FROM {rows.relation}"
+    )
+    shown = f"{codes[0]} … {codes[-1]}" if len(codes) > 1 else codes[0]
+    numeric = any(rows.kinds[column] in NUMBERS for column in codes)
+    return Entries(
+        rows.database, shown, numeric_codes=numeric, cells=len(codes), systems=system is not None
+    )
+
+
+def _renamed(cohort: AnnData, source: Source, record: str | None) -> AnnData:
+    """Give records of a DataFrame without ids the names of its index."""
+    if record is None and isinstance(source, pd.DataFrame) and source.index.is_unique:
+        cohort.obs_names = [str(source.index[int(name)]) for name in cohort.obs_names]
+    return cohort

@@ -1,0 +1,85 @@
+"""Which features occur together: sums of x and xxᵀ over a block, counting pairs or by dense products."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit._typing import Array
+from lvmkit.weightings import Weighting
+
+PAIRS_PER_FLOP = 100
+"""Counting one pair of entries of a row costs about as much as so many multiply-adds of a dense product."""
+
+
+def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[Array, Array]:
+    """Sum Σ a₁x and Σ a₂(xxᵀ − diag x) over one block of rows.
+
+    Parameters
+    ----------
+    block : sparse rows or array (m, d)
+        Counts or 0/1.
+    weighting : Weighting
+        How rows enter.
+    totals : array (m,)
+        Sum of every row.
+
+    Returns
+    -------
+    first : array (d,)
+        Σ a₁x.
+    second : array (d, d)
+        Σ a₂(xxᵀ − diag x); without the diagonal term if the weighting is not factorial.
+    """
+    weight = weighting.row_weight(2, totals)
+    first = np.asarray(block.T @ weighting.row_weight(1, totals)).ravel()
+    if sparse.issparse(block) and _counting_is_cheaper(block):
+        second = _count_pairs(block, weight)
+    else:
+        dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
+        if (weight == 1).all() and len(dense) < 2**24 and _is_binary(dense):
+            dense = dense.astype(np.float32)  # counts below 2**24 are exact in single precision
+            second = (dense.T @ dense).astype(np.float64)
+        else:
+            dense = dense.astype(np.float64)
+            second = dense.T @ (weight[:, None] * dense)
+    if weighting.factorial:
+        index = np.arange(len(first))
+        second[index, index] -= np.asarray(block.T @ weight).ravel()
+    return first, second
+
+
+def _is_binary(dense: Array) -> bool:
+    """Tell whether all entries are 0 or 1."""
+    return bool((dense * dense == dense).all())
+
+
+def _counting_is_cheaper(block: Any) -> bool:
+    """Compare the number of pairs within rows with the cost of a dense product."""
+    lengths = np.diff(block.indptr).astype(np.float64)
+    pairs = (lengths * (lengths - 1)).sum() / 2
+    return bool(pairs * PAIRS_PER_FLOP < block.shape[0] * float(block.shape[1]) ** 2)
+
+
+def _count_pairs(block: Any, weight: Array) -> Array:
+    """Sum a·xxᵀ by counting the pairs of entries of every row, rows of one length at a time."""
+    d, starts, lengths = block.shape[1], block.indptr[:-1], np.diff(block.indptr)
+    plain = bool((block.data == 1).all()) and bool((weight == 1).all())
+    flats, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
+    for length in np.unique(lengths[lengths > 1]):
+        rows = np.flatnonzero(lengths == length)
+        places = starts[rows] + np.arange(length)[:, None]
+        index = block.indices[places].astype(np.int64)
+        entries = None if plain else block.data[places].astype(np.float64)
+        for step in range(1, length):
+            flats.append((index[:-step] * d + index[step:]).ravel())
+            if entries is not None:
+                values.append((entries[:-step] * entries[step:] * weight[rows]).ravel())
+    flat = np.concatenate(flats)
+    upper = np.bincount(flat, weights=None if plain else np.concatenate(values), minlength=d * d)
+    second = upper.reshape(d, d).astype(np.float64)
+    second = second + second.T
+    squares = block.multiply(block).T @ weight
+    index = np.arange(d)
+    second[index, index] += np.asarray(squares).ravel()
+    return second

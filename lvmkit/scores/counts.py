@@ -1,0 +1,311 @@
+"""How many rows of each cluster have each code: what tables and charts are made of."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from lvmkit import _rows, disclosure
+from lvmkit._checks import listed
+from lvmkit._typing import Array, Labels
+
+Names = Mapping[int, str] | Sequence[str] | None
+Titles = Mapping[str, str] | Sequence[str] | npt.NDArray[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class CodeCounts:
+    """Rows of each cluster that have each code.
+
+    Parameters
+    ----------
+    counts : array (k, d)
+        Rows of a cluster that have a code; NaN where hidden by `suppress`.
+    sizes : array (k,)
+        Rows of each cluster.
+    totals : array (d,)
+        Rows that have a code, over all rows counted.
+    n_rows : int
+        Rows counted.
+    clusters : array (k,)
+        The clusters' numbers, as in the labels; they are never renumbered.
+    codes : tuple of str (d)
+        The codes.
+    titles : tuple of str (d)
+        What the codes mean; "" where unknown.
+    names : tuple of str (k)
+        What the user calls the clusters; "" where not named.
+    """
+
+    counts: Array
+    sizes: Array
+    totals: Array
+    n_rows: int
+    clusters: Labels
+    codes: tuple[str, ...]
+    titles: tuple[str, ...]
+    names: tuple[str, ...]
+
+    @property
+    def shares(self) -> Array:
+        """Share of each cluster's rows that have a code (k, d), in [0, 1]; NaN if empty."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.counts / self.sizes[:, None]
+
+    @property
+    def overall(self) -> Array:
+        """Share of all rows that have a code (d,), in [0, 1]."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.totals / np.float64(self.n_rows)
+
+    @property
+    def weights(self) -> Array:
+        """Share of the rows in each cluster (k,), in [0, 1]."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.sizes / np.float64(self.n_rows)
+
+    @property
+    def cluster_labels(self) -> list[str]:
+        """Number and name of each cluster, as shown to readers: "3 · Heart failure"."""
+        return joined(self.clusters, self.names)
+
+    @property
+    def code_labels(self) -> list[str]:
+        """Code and title, as shown to readers: "428 · Heart failure"."""
+        return joined(self.codes, self.titles)
+
+    def row(self, cluster: int) -> int:
+        """Return where a cluster stands.
+
+        Parameters
+        ----------
+        cluster : int
+            Number of the cluster.
+
+        Returns
+        -------
+        int
+            Row of `counts`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such cluster.
+        """
+        found = np.flatnonzero(self.clusters == cluster)
+        if not found.size:
+            msg = f"no cluster is numbered {cluster!r}; there are {listed(self.clusters.tolist())}"
+            raise ValueError(msg)
+        return int(found[0])
+
+    def column(self, code: str) -> int:
+        """Return where a code stands.
+
+        Parameters
+        ----------
+        code : str
+            The code, as in `codes`.
+
+        Returns
+        -------
+        int
+            Column of `counts`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such code.
+        """
+        if code not in self.codes:
+            known = listed(self.codes)
+            msg = f"no code is {code!r}; there are {known}. Codes are text, as in var_names."
+            raise ValueError(msg)
+        return self.codes.index(code)
+
+    def rename(self, names: Names) -> "CodeCounts":
+        """Return the same numbers under other names of the clusters.
+
+        Parameters
+        ----------
+        names : mapping of int to str, or sequence of str, or None
+            Name by cluster number, or in the order of `clusters`.
+
+        Returns
+        -------
+        CodeCounts
+            A copy that shares its arrays.
+        """
+        return replace(self, names=cluster_names(self.clusters, names))
+
+    def suppress(self, threshold: int = 11) -> "CodeCounts":
+        """Return a copy fit for sharing: what concerns 1 to `threshold` − 1 rows is NaN.
+
+        Parameters
+        ----------
+        threshold : int, default=11
+            Smallest count that may be shown, apart from 0.
+
+        Returns
+        -------
+        CodeCounts
+            Counts, sizes and totals with NaN where hidden, and further cells hidden so that the
+            first cannot be found by subtraction (`lvmkit.disclosure.suppression`).
+        """
+        small_cluster = disclosure.suppression(self.sizes[:, None], threshold=threshold).cells[:, 0]
+        known = np.broadcast_to(small_cluster[:, None], self.counts.shape)
+        found = disclosure.suppression(
+            self.counts, sizes=self.sizes, hidden=known, threshold=threshold
+        )
+        return replace(
+            self,
+            counts=np.where(found.cells, np.nan, self.counts),
+            sizes=np.where(small_cluster, np.nan, self.sizes),
+            totals=np.where(found.totals, np.nan, self.totals),
+        )
+
+
+def count_codes(
+    X: Any,
+    labels: npt.ArrayLike,
+    *,
+    clusters: Sequence[int] | range | None = None,
+    feature_names: Sequence[str] | None = None,
+    titles: Titles = None,
+    names: Names = None,
+) -> CodeCounts:
+    """Count the rows of each cluster that have each code.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, DataFrame or AnnData (n, d)
+        Rows by codes; anything above 0 is "has the code".
+    labels : array (n,) of int
+        Cluster of each row.
+    clusters : sequence of int, optional
+        Clusters to count, in this order; an empty one is kept. By default those in `labels`,
+        ascending.
+    feature_names : sequence of str, optional
+        The codes; by default the columns' names, or their numbers.
+    titles : mapping of str to str, or sequence of str, optional
+        What the codes mean; by default `X.var["title"]` of AnnData.
+    names : mapping of int to str, or sequence of str, optional
+        What the user calls the clusters.
+
+    Returns
+    -------
+    CodeCounts
+        Counts, sizes and totals; one sparse product, one pass over the non-zeros.
+
+    Raises
+    ------
+    ValueError
+        If lengths disagree, labels are not whole numbers, or entries are negative or missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counted = count_codes(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1], names={0: "Kidney"})
+    >>> counted.counts
+    array([[2., 1.],
+           [0., 1.]])
+    >>> counted.cluster_labels
+    ['0 · Kidney', '1']
+    """
+    matrix, codes, meanings = code_columns(X, feature_names=feature_names, titles=titles)
+    ids = cluster_ids(labels, matrix.shape[0])
+    wanted = np.unique(ids) if clusters is None else np.asarray(list(clusters), dtype=np.int64)
+    present, position = np.unique(ids, return_inverse=True)
+    place = {int(cluster): row for row, cluster in enumerate(wanted)}
+    row_of = np.array([place.get(int(cluster), -1) for cluster in present], dtype=np.int64)[
+        position
+    ]
+    counted = np.flatnonzero(row_of >= 0)
+    rows = row_of[counted]
+    entries: Any = (np.ones(len(rows)), (rows, counted))
+    membership = sparse.coo_array(entries, shape=(len(wanted), matrix.shape[0])).tocsr()
+    counts = np.asarray((membership @ matrix).toarray(), dtype=np.float64)
+    return CodeCounts(
+        counts=counts,
+        sizes=np.bincount(rows, minlength=len(wanted)).astype(float),
+        totals=counts.sum(axis=0),
+        n_rows=len(rows),
+        clusters=wanted,
+        codes=codes,
+        titles=meanings,
+        names=cluster_names(wanted, names),
+    )
+
+
+def code_columns(
+    X: Any, *, feature_names: Sequence[str] | None = None, titles: Titles = None
+) -> tuple[sparse.csr_array, tuple[str, ...], tuple[str, ...]]:
+    """Return presence as sparse 0/1 rows, the codes and their titles."""
+    matrix, found = _rows.unwrapped(X)
+    presence = _presence(matrix)
+    width = presence.shape[1]
+    given = feature_names if feature_names is not None else found
+    codes = tuple(map(str, given)) if given is not None else tuple(map(str, range(width)))
+    if titles is None and "title" in getattr(getattr(X, "var", None), "columns", ()):
+        titles = [str(title) for title in X.var["title"]]
+    if isinstance(titles, Mapping):
+        meanings = tuple(str(titles.get(code, "")) for code in codes)
+    else:
+        meanings = tuple(map(str, titles)) if titles is not None else ("",) * width
+    for what, values in (("feature_names", codes), ("titles", meanings)):
+        if len(values) != width:
+            msg = f"{what} must name the {width} columns of X; found {len(values)}"
+            raise ValueError(msg)
+    return presence, codes, meanings
+
+
+def _presence(matrix: Any) -> sparse.csr_array:
+    """Return 1 where an entry is above 0, sharing structure with the data where possible."""
+    rows = sparse.csr_array(matrix)
+    data = rows.data
+    if data.size and not data.min() >= 0:
+        wrong = listed(data[~(data >= 0)].tolist())
+        msg = f"X holds 0 for 'has not', more for 'has' the code; found {wrong}. Drop such rows."
+        raise ValueError(msg)
+    if not rows.has_canonical_format:
+        rows = rows.copy()
+        rows.sum_duplicates()
+    present = (rows.data > 0).astype(np.float64)
+    return sparse.csr_array((present, rows.indices, rows.indptr), shape=rows.shape)
+
+
+def cluster_ids(labels: npt.ArrayLike, n_rows: int | None = None) -> Labels:
+    """Check that labels are whole numbers, one per row."""
+    values = np.asarray(labels)
+    if values.ndim != 1 or (n_rows is not None and len(values) != n_rows):
+        wanted = "one per row" if n_rows is None else f"{n_rows}, one per row of X"
+        msg = f"labels must be {wanted}; found shape {values.shape}"
+        raise ValueError(msg)
+    whole = values.dtype.kind in "iub" or (
+        values.dtype.kind == "f"
+        and bool(np.all(np.isfinite(values) & (values == np.round(values))))
+    )
+    if not whole:
+        msg = f"labels are whole numbers; found {listed(values.tolist())} of type {values.dtype}"
+        raise ValueError(msg)
+    return values.astype(np.int64)
+
+
+def cluster_names(clusters: Labels, names: Names) -> tuple[str, ...]:
+    """Return one name per cluster, "" where there is none."""
+    if names is None:
+        return ("",) * len(clusters)
+    if isinstance(names, Mapping):
+        return tuple(str(names.get(int(cluster), "")) for cluster in clusters)
+    if len(names) != len(clusters):
+        known = listed(clusters.tolist())
+        msg = f"names must name all clusters ({known}); found {len(names)}. Or pass a mapping."
+        raise ValueError(msg)
+    return tuple(map(str, names))
+
+
+def joined(ids: Any, names: Sequence[str]) -> list[str]:
+    """Join identifier and name for display."""
+    return [f"{key} · {name}" if name else str(key) for key, name in zip(ids, names, strict=True)]

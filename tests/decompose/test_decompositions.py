@@ -1,0 +1,94 @@
+"""Every decomposition is exact on exact moments."""
+
+import numpy as np
+import pytest
+
+from lvmkit.decompose import completion, joint_diagonalization, svtd
+from lvmkit.decompose.completion import coinciding_slices
+from lvmkit.linalg import impute_diagonal
+from lvmkit.moments import POISSON, RAW, Moments, WhitenedMoments, whiten, whitener_of
+
+
+def truth(k, d, seed):
+    rng = np.random.default_rng(seed)
+    return rng.random((k, d)), rng.dirichlet(np.full(k, 5.0))
+
+
+def population(centers, weights, whitener, keep):
+    """Whitened moments of the mixture itself, from the explicit tensor, entries outside `keep` left out."""
+    k, d = whitener.shape[1], whitener.shape[0]
+    tensor = np.einsum("j,ja,jb,jc->abc", weights, centers, centers, centers) * keep
+    slices = np.einsum("rhl,ha,lb->rab", tensor, whitener, whitener)
+    rows, columns = np.triu_indices(k)
+    first = weights @ centers
+    nothing = np.zeros((d, k + len(rows)))
+    return WhitenedMoments(
+        RAW, whitener, 1, np.ones(3), first, slices[:, rows, columns], nothing, first
+    )
+
+
+def same_up_to_order(found, centers, weights, atol):
+    order = [int(((found.centers - center) ** 2).sum(axis=1).argmin()) for center in centers]
+    assert sorted(order) == list(range(len(weights)))
+    np.testing.assert_allclose(found.centers[order], centers, atol=atol)
+    np.testing.assert_allclose(found.weights[order], weights, atol=atol)
+
+
+@pytest.mark.parametrize("decomposition", [svtd, joint_diagonalization])
+@pytest.mark.parametrize(("k", "d"), [(1, 1), (1, 6), (2, 2), (4, 12), (6, 6)])
+def test_exact_moments_return_the_parameters(decomposition, k, d):
+    centers, weights = truth(k, d, seed=10 * k + d)
+    whitener, _ = whiten(np.einsum("j,ja,jb->ab", weights, centers, centers), k)
+    found = decomposition(population(centers, weights, whitener, keep=1.0))
+    same_up_to_order(found, centers, weights, atol=1e-6)
+
+
+def coincide(d):
+    r, h, m = np.ogrid[:d, :d, :d]
+    return (r == h) | (r == m) | (h == m)
+
+
+def test_left_out_terms_are_those_of_the_explicit_tensor():
+    centers, weights = truth(3, 7, seed=1)
+    whitener = np.random.default_rng(2).normal(size=(7, 3))
+    expected = population(centers, weights, whitener, keep=coincide(7)).slices
+    np.testing.assert_allclose(coinciding_slices(centers, weights, whitener), expected, atol=1e-12)
+
+
+def test_completion_gets_nearer_to_the_parameters_with_every_round():
+    centers, weights = truth(4, 60, seed=3)
+    second = np.einsum("j,ja,jb->ab", weights, centers, centers)
+    imputed = impute_diagonal(second - np.diag(np.diag(second)), 4, tol=1e-13, max_iter=10_000)
+    moments = population(
+        centers, weights, whitener_of(imputed.values, imputed.vectors), keep=~coincide(60)
+    )
+    errors = []
+    for rounds in (0, 1, 2, 40):
+        found = completion(moments, rounds=rounds)
+        order = [int(((found.centers - center) ** 2).sum(axis=1).argmin()) for center in centers]
+        errors.append(np.abs(found.centers[order] - centers).max())
+    assert errors == sorted(errors, reverse=True)
+    assert errors[-1] < 1e-6
+
+
+def test_raw_moments_of_binary_rows_always_give_probabilities():
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        X = (rng.random((200, 15)) < rng.random(15)).astype(float)
+        whitener, _ = whiten(Moments.of(X, RAW).m2, 4)
+        centers = svtd(WhitenedMoments.of(X, whitener, RAW)).centers
+        assert centers.min() >= -1e-10
+        assert centers.max() <= 1 + 1e-10
+
+
+def test_factorial_moments_of_many_rows_approach_the_parameters():
+    rng = np.random.default_rng(5)
+    centers, weights = truth(3, 30, seed=6)
+    states = rng.choice(3, size=60_000, p=weights)
+    X = (rng.random((60_000, 30)) < centers[states]).astype(float)
+    moments = Moments.of(X, POISSON)
+    imputed = impute_diagonal(moments.m2, 3)
+    whitened = WhitenedMoments.of(
+        X, whitener_of(imputed.values, imputed.vectors), POISSON, second=moments.second
+    )
+    same_up_to_order(completion(whitened, rounds=4), centers, weights, atol=0.05)

@@ -1,0 +1,61 @@
+"""A model file holds all a model knows, and nothing that runs."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import lvmkit
+from lvmkit import BernoulliMixture
+
+
+@pytest.fixture
+def model():
+    rng = np.random.default_rng(0)
+    X = (rng.random((300, 6)) < np.where(rng.random((300, 1)) < 0.5, 0.8, 0.1)).astype(float)
+    return BernoulliMixture(2, weights_tol=0.01).fit(pd.DataFrame(X, columns=[*"abcd", "é", "f.1"]))
+
+
+def test_everything_comes_back(model, tmp_path):
+    notes = {"names": {"0": "Heart"}, "notes": ["ünïcode"], "groups": [[0, 1]]}
+    path = lvmkit.save(model, tmp_path / "model.lvmkit", annotations=notes)
+    again = lvmkit.load(path)
+    for name in ("weights_", "centers_", "log_likelihoods_", "feature_names_in_"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
+    for name in ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_", "n_features_in_"):
+        assert getattr(again, name) == getattr(model, name)
+    assert again.annotations_ == notes
+    assert again.get_params() == model.get_params()
+    rows = pd.DataFrame(np.eye(6), columns=model.feature_names_in_)
+    np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
+    assert [p.name for p in tmp_path.iterdir()] == ["model.lvmkit"]
+
+
+def test_a_failed_save_keeps_the_old_file(model, tmp_path):
+    path = lvmkit.save(model, tmp_path / "model.lvmkit")
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match="cannot be written as JSON"):
+        lvmkit.save(model, path, annotations={"x": object()})
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_damaged_or_foreign_files_are_refused_in_plain_words(model, tmp_path):
+    path = lvmkit.save(model, tmp_path / "model.lvmkit")
+    path.write_bytes(path.read_bytes()[:200])
+    with pytest.raises(ValueError, match=r"model\.lvmkit is not a complete lvmkit model file"):
+        lvmkit.load(path)
+    pickled = tmp_path / "evil.npz"
+    np.savez(pickled, header=np.array([{"format": 1}], dtype=object))
+    with pytest.raises(ValueError, match="not a complete lvmkit model file"):
+        lvmkit.load(pickled)
+    later = tmp_path / "later.npz"
+    np.savez(later, header=np.array('{"format": "lvmkit-model-9"}'))
+    with pytest.raises(ValueError, match="has format 'lvmkit-model-9'"):
+        lvmkit.load(later)
+    with pytest.raises(FileNotFoundError):
+        lvmkit.load(tmp_path / "absent.npz")
+
+
+def test_only_fitted_models_are_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted yet"):
+        lvmkit.save(BernoulliMixture(), tmp_path / "m")

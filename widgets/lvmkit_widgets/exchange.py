@@ -1,0 +1,199 @@
+"""The traffic of fields between a dashboard's components and the hosts that show them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from lvmkit_widgets.component import Component, Signal
+from lvmkit_widgets.jobs import Host
+from lvmkit_widgets.twins import Shape, flat_fields, native_twin, page_twin
+
+asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
+"""The host whose reader is being answered; None while Python itself acts."""
+
+
+class Exchange:
+    """Keeps the copies that hosts show equal to the components, and the other way round.
+
+    Jupyter may deliver what the browser changed on another thread than the one that runs cells, so
+    everything happens under one lock.
+
+    Parameters
+    ----------
+    parts : mapping of str to Component
+        All components by name, the stage among them.
+    fail : callable
+        Tells the reader of an exception while the reader is being answered.
+    """
+
+    def __init__(self, parts: Mapping[str, Component], fail: Callable[[Exception], None]) -> None:
+        self.parts = dict(parts)
+        self.shape: Shape = tuple((name, part.kind) for name, part in self.parts.items())
+        self._fail = fail
+        self._flat = flat_fields(self.shape)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._pending: dict[str, Any] = {}
+        self._twins: dict[str, Any] = {}
+        for name, part in self.parts.items():
+            part.param.watch(self._note_for(name), part.fields())
+
+    def part(self, name: str) -> Component:
+        """Return a component.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+
+        Returns
+        -------
+        Component
+            The component of that name.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if name not in self.parts:
+            msg = f"there is no component {name!r}; there are {', '.join(self.parts)}"
+            raise ValueError(msg)
+        return self.parts[name]
+
+    def state(self) -> dict[str, Any]:
+        """Return all fields under their flat names.
+
+        Returns
+        -------
+        dict
+            For instance ``"sizes_selected"`` to its value.
+        """
+        return {
+            f"{name}_{field}": value
+            for name, part in self.parts.items()
+            for field, value in part.state().items()
+        }
+
+    def native(self) -> Any:
+        """Return the Jupyter widget, built at first use."""
+        if "native" not in self._twins:
+            self._twins["native"] = native_twin(self.shape, self.state(), self.receive)
+        return self._twins["native"]
+
+    def page(self) -> Any:
+        """Return the Panel component, built at first use."""
+        if "page" not in self._twins:
+            self._twins["page"] = page_twin(self.shape, self.state(), self.receive)
+        return self._twins["page"]
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Let everything set inside reach each host as one change."""
+        with self._lock:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._flush()
+
+    def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return a callback that works in one batch and tells the reader what went wrong.
+
+        Parameters
+        ----------
+        callback : callable
+            Receives one value.
+
+        Returns
+        -------
+        callable
+            The same, raising only while no reader is being answered.
+        """
+
+        def call(value: Any) -> None:
+            with self.batch():
+                try:
+                    callback(value)
+                except Exception as error:
+                    if asked_by.get() is None:
+                        raise
+                    self._fail(error)
+
+        return call
+
+    def answer(self, host: Host | None, function: Callable[[], None]) -> None:
+        """Run a function as an answer to a reader, in the turn of the reader's host.
+
+        Parameters
+        ----------
+        host : Host or None
+            Where the reader is; None runs it at once.
+        function : callable
+            What to run.
+        """
+        if host is None:
+            function()
+        else:
+            host.call(lambda: self._answering(host, function))
+
+    def receive(self, changes: Mapping[str, Any], host: Host | None) -> None:
+        """Take what a browser changed: first state, then what happened.
+
+        Parameters
+        ----------
+        changes : mapping
+            Flat name to new value; unknown names are ignored.
+        host : Host or None
+            Where the reader is.
+        """
+        self._answering(host, lambda: self._take(changes))
+
+    def _answering(self, host: Host | None, function: Callable[[], None]) -> None:
+        """Run a function in one batch, knowing who asked."""
+        token = asked_by.set(host)
+        try:
+            with self.batch():
+                function()
+        finally:
+            asked_by.reset(token)
+
+    def _take(self, changes: Mapping[str, Any]) -> None:
+        """Set what a browser changed."""
+        for signals in (False, True):
+            for name, fields in self._sorted(changes, signals=signals).items():
+                try:
+                    self.parts[name].param.update(**fields)
+                except ValueError as error:
+                    self._fail(error)
+
+    def _sorted(self, changes: Mapping[str, Any], *, signals: bool) -> dict[str, dict[str, Any]]:
+        """Return the changed fields by component: only signals, or only the rest."""
+        parts: dict[str, dict[str, Any]] = {}
+        for key in changes.keys() & self._flat.keys():
+            name, field = self._flat[key]
+            if isinstance(self.parts[name].param[field], Signal) is signals:
+                parts.setdefault(name, {})[field] = changes[key]
+        return parts
+
+    def _note_for(self, name: str) -> Callable[..., None]:
+        """Return a watcher that passes a component's changes on to the hosts."""
+
+        def note(*changes: Any) -> None:
+            with self.batch():
+                self._pending |= {f"{name}_{change.name}": change.new for change in changes}
+
+        return note
+
+    def _flush(self) -> None:
+        """Send what was set to every host."""
+        changes, self._pending = self._pending, {}
+        if changes:
+            for twin in self._twins.values():
+                twin.push(changes)

@@ -1,0 +1,1 @@
+"""The parts of the cluster explorer: each a tab or a strip of components."""

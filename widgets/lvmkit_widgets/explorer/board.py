@@ -1,0 +1,196 @@
+"""The explorer as a dashboard that can be opened on one cohort after another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lvmkit_widgets.component import Component
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer.change import Change
+from lvmkit_widgets.explorer.compare import Compare
+from lvmkit_widgets.explorer.marks import Marks
+from lvmkit_widgets.explorer.members import Members
+from lvmkit_widgets.explorer.newcomer import Newcomer
+from lvmkit_widgets.explorer.overview import Overview
+from lvmkit_widgets.explorer.part import Part
+from lvmkit_widgets.explorer.people import People
+from lvmkit_widgets.explorer.share import Share
+from lvmkit_widgets.explorer.strip import Steps, Strip
+from lvmkit_widgets.explorer_state import ExplorerState
+from lvmkit_widgets.kinds import Status
+
+TABS = (Overview, Marks, People, Compare, Members, Newcomer, Change, Share)
+
+
+class ExplorerBoard(Dashboard):
+    """All parts of the explorer, bound to one state at a time.
+
+    Parameters
+    ----------
+    above : mapping of str to Component
+        Further components, for instance to open files.
+    """
+
+    state: ExplorerState
+
+    def __init__(self, above: dict[str, Component] | None = None, layout: Any = "status") -> None:
+        self._steps, self._strip = Steps(), Strip()
+        self._frame: list[Part] = [self._steps, self._strip]
+        self._tabs: list[Part] = [tab() for tab in TABS]
+        components: dict[str, Component] = {"status": Status(), **(above or {})}
+        for part in (*self._frame, *self._tabs):
+            components |= part.components
+        super().__init__(components, layout, title="Cluster explorer")
+        self.stage.tabs = {"main": 0}
+        for part in (*self._frame, *self._tabs):
+            part.connect(self)
+        self.listen("stage", "tabs", lambda _: self._refresh(set()))
+        self.listen("status", "pressed", lambda _: self.state.undo())
+
+    @property
+    def parts_layout(self) -> list[Any]:
+        """Where the parts stand."""
+        tabs = [{"title": part.title, "content": part.layout} for part in self._tabs]
+        return [
+            {"row": [self._steps.layout, "status"]},
+            {"sidebar": self._strip.layout, "main": ["naming", {"tabs": tabs, "id": "main"}]},
+        ]
+
+    def show_state(self, state: ExplorerState) -> None:
+        """Explore another state from now on.
+
+        Parameters
+        ----------
+        state : ExplorerState
+            Model and cohort.
+        """
+        self.state = state
+        with self.batch():
+            for part in (*self._frame, *self._tabs):
+                part.bind(state)
+            self._refresh(set(state.param))
+        state.param.watch(self._changed, [field for field in state.param if field != "name"])
+
+    def to_html(self, path: str | Path) -> Path:
+        """Save a report: one file, totals only, small counts hidden, without patients.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        hidden = self.state.hide_small
+        with self.batch():
+            self.state.hide_small = True
+            for part in self._tabs:
+                self._update(part)
+            written = super().to_html(path)
+            self.state.hide_small = hidden
+        return written
+
+    def static_fields(self) -> dict[str, dict[str, Any]]:
+        """Return what a saved page shows instead: the heat map without small cells.
+
+        Returns
+        -------
+        dict
+            Name of the component to field to value.
+        """
+        [overview] = [part for part in self._tabs if isinstance(part, Overview)]
+        return {"heat": overview.heat_fields(smallest=self.state.threshold)}
+
+    def static_cases(self) -> list[dict[str, Any]]:
+        """Return what else a saved page shows when the reader picks a cluster.
+
+        Returns
+        -------
+        list of dict
+            The relevance table follows the strip of clusters.
+        """
+        rows = {
+            str(id): {"relevance.cluster": row, "heat.selected": id, "summary.selected": id}
+            for row, id in enumerate(self.state.clustering.ids)
+        }
+        return [{"when": "sizes.selected", "cases": rows}]
+
+    def _changed(self, *events: Any) -> None:
+        """Follow the state: everything that is seen, once."""
+        if events[0].obj is not self.state:
+            return
+        names = {event.name for event in events}
+        with self.batch():
+            self._refresh(names)
+            if "message" in names and self.state.message:
+                undo = [("undo", "Undo")] if self.state.history.can_undo else []
+                self.say(self.state.message, actions=undo)
+
+    def _refresh(self, names: set[str]) -> None:
+        """Refresh the parts that are seen; remember which others are out of date."""
+        opened = self._tabs[self.stage.tabs.get("main", 0)]
+        for part in (*self._frame, *self._tabs):
+            part.stale |= bool(part.depends & names)
+            if part.stale and (part in self._frame or part is opened):
+                self._update(part)
+        if names & {"assignment", "history"}:
+            self.stage.param.update(
+                title=self.state.title, subtitle=subtitle(self.state), footer=footer(self.state)
+            )
+
+    def _update(self, part: Part) -> None:
+        """Refresh a part."""
+        part.stale = False
+        part.refresh()
+
+
+def subtitle(state: ExplorerState) -> str:
+    """Say how many patients, codes and clusters there are, and how the fit ended.
+
+    Parameters
+    ----------
+    state : ExplorerState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    n, total = len(state.assignment.rows), state.patients.n_patients
+    who = f"{n:,} patients"
+    if n != total:
+        who = f"{n:,} of {total:,} patients ({state.view.subset.text})"
+    parts: Sequence[str] = [
+        who,
+        f"{len(state.codes):,} codes",
+        f"{len(state.clustering.clusters)} clusters",
+        f"log-likelihood {state.log_likelihood:.3f} per patient",
+        state.view.how,
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def footer(state: ExplorerState) -> str:
+    """Say what the numbers are.
+
+    Parameters
+    ----------
+    state : ExplorerState
+        Whose small counts are hidden.
+
+    Returns
+    -------
+    str
+        Small print.
+    """
+    return (
+        "Clusters are patterns of recorded codes, not diagnoses. Shares are counted among the "
+        f"patients placed in each cluster. Counts of 1 to {state.threshold - 1} are hidden "
+        f"(<{state.threshold}), and some others, so that they cannot be found by subtraction."
+    )

@@ -1,0 +1,120 @@
+"""Two clusters side by side, or one against all the others."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from lvmkit.charts import comparison_chart, comparison_table, svg
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer.part import Part
+from lvmkit_widgets.kinds import Form, Picture, Table
+
+EVERYONE_ELSE = "others"
+
+
+class Compare(Part):
+    """Codes in which two clusters differ most."""
+
+    title: ClassVar[str] = "Compare"
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"assignment", "history", "cluster", "other", "top", "hide_small", "threshold"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(inline=True, title="Which two")
+        self.picture = Picture(
+            title="Where they differ most",
+            help="Codes with the largest difference in share, in percentage points.",
+            download="comparison",
+        )
+        self.table = Table(
+            key="code", page_size=20, searchable=True, download="comparison.csv", title="All codes"
+        )
+        self.components = {"pair": self.form, "difference": self.picture, "differences": self.table}
+        self.layout = ["pair", {"row": ["difference", "differences"], "widths": [1, 1]}]
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state, counts = self.state, self.state.counts
+        options = [
+            [str(i), label] for i, label in zip(counts.clusters, counts.cluster_labels, strict=True)
+        ]
+        others = [[EVERYONE_ELSE, "all other patients"], *options]
+        self.form.controls = [
+            {"name": "first", "kind": "select", "label": "Cluster", "options": options},
+            {"name": "second", "kind": "select", "label": "compared with", "options": others},
+        ]
+        second = EVERYONE_ELSE if state.other is None else str(state.other)
+        self.form.values = {"first": str(state.cluster), "second": second}
+        one = len(counts.clusters) < 2
+        self.picture.visible = self.table.visible = not one and state.cluster != state.other
+        if not self.picture.visible:
+            return
+        first = state.clustering.cluster(state.cluster).label
+        against = "all others"
+        if state.other is not None:
+            against = state.clustering.cluster(state.other).label
+        table = comparison_table(counts, state.cluster, state.other, top=state.top)
+        self.picture.param.update(
+            svg=svg(comparison_chart(table, width=540)),
+            alt=f"Share of patients with each code in {first} and in {against}.",
+        )
+        self.table.param.update(
+            columns=_columns(first, against), rows=self._rows(len(counts.codes)), page=0
+        )
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            The dashboard that holds the components.
+        """
+        board.listen("pair", "values", self._choose)
+        board.listen("differences", "pick", lambda code: self.pick({"code": code}))
+        board.listen("difference", "pick", self.pick)
+
+    def _choose(self, values: dict[str, Any]) -> None:
+        """Take the two clusters."""
+        second = values.get("second") or EVERYONE_ELSE
+        other = None if second == EVERYONE_ELSE else int(second)
+        self.state.param.update(cluster=int(values["first"]), other=other)
+
+    def _rows(self, most: int) -> list[dict[str, Any]]:
+        """List every code that somebody in one of the two has."""
+        state = self.state
+        table = comparison_table(state.counts, state.cluster, state.other, top=most)
+        table = table[~((table["n_first"] == 0) & (table["n_second"] == 0))]
+        hidden = f"<{state.threshold}"
+        titles = state.patients.titles
+        return [
+            {
+                "code": row["code"],
+                "title": titles.get(row["code"], ""),
+                "first": hidden if pd.isna(row["first"]) else row["first"],
+                "second": hidden if pd.isna(row["second"]) else row["second"],
+                "difference": None if pd.isna(row["difference"]) else 100 * row["difference"],
+            }
+            for row in table.to_dict("records")
+        ]
+
+
+def _columns(first: str, second: str) -> list[dict[str, Any]]:
+    """Columns of the table of differences."""
+    return [
+        {"key": "code", "label": "Code", "kind": "code"},
+        {"key": "title", "label": "Diagnosis", "kind": "text"},
+        {"key": "first", "label": first, "kind": "percent"},
+        {"key": "second", "label": second, "kind": "percent"},
+        {
+            "key": "difference",
+            "label": "Difference",
+            "kind": "number",
+            "digits": 1,
+            "help": "In percentage points.",
+        },
+    ]

@@ -1,0 +1,181 @@
+"""What marks each cluster: relevance with its balance, and where a code sits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts import code_profile_chart, code_profile_table, svg
+from lvmkit.scores import CodeCounts
+from lvmkit_widgets.analysis import score_codes
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer.part import Part
+from lvmkit_widgets.explorer_state import ExplorerState
+from lvmkit_widgets.kinds import Picture, Relevance, Table
+
+EVIDENCE: list[dict[str, Any]] = [
+    {"key": "code", "label": "Code", "kind": "code"},
+    {"key": "title", "label": "Diagnosis", "kind": "text"},
+    {"key": "n_in", "label": "Patients", "kind": "integer"},
+    {"key": "share_in", "label": "In the cluster", "kind": "percent"},
+    {"key": "share_out", "label": "Elsewhere", "kind": "percent"},
+    {
+        "key": "odds_ratio",
+        "label": "Odds ratio",
+        "kind": "number",
+        "digits": 2,
+        "help": "Odds of the code in the cluster over its odds elsewhere.",
+    },
+    {"key": "low", "label": "from", "kind": "number", "digits": 2, "help": "95% interval."},
+    {"key": "high", "label": "to", "kind": "number", "digits": 2, "help": "95% interval."},
+    {
+        "key": "q",
+        "label": "q",
+        "kind": "p",
+        "help": "Share of false findings to expect among all codes with a q this small or smaller "
+        "(Benjamini and Hochberg). Clusters were found in the same data, so read it as order.",
+    },
+]
+
+
+class Marks(Part):
+    """Relevance table, the profile of the picked code, and the tests behind them."""
+
+    title: ClassVar[str] = "What marks it"
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"assignment", "history", "cluster", "code", "balance", "hide_small", "threshold"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.relevance = Relevance(
+            title="Codes that mark the cluster",
+            help="λ = 1 ranks codes by how frequent they are in the cluster; λ = 0 by how much "
+            "more frequent they are there than among all patients; 0.6 is a good start. "
+            "Relevance is λ·log(share) + (1−λ)·log(share ÷ overall share). Pick a code to see "
+            "where else it occurs.",
+            top=12,
+        )
+        self.profile = Picture(title="Where the code sits", download="code-profile")
+        self.evidence = Table(
+            page_size=12, searchable=True, key="code", download="codes-of-cluster.csv"
+        )
+        self.components = {
+            "relevance": self.relevance,
+            "profile": self.profile,
+            "evidence": self.evidence,
+        }
+        numbers = {
+            "section": "evidence",
+            "title": "Each code against the other patients",
+            "help": "Odds ratios compare the patients of the cluster with all others.",
+            "closed": True,
+        }
+        self.layout = ["relevance", "profile", numbers]
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state, counts = self.state, self.state.counts
+        if self.changed("relevance", counts):
+            self.relevance.param.update(**relevance_fields(counts))
+        code = state.code or first_code(state)
+        self.relevance.param.update(
+            cluster=state.clustering.position(state.cluster), balance=state.balance, code=state.code
+        )
+        if self.changed("profile", counts, code):
+            self._draw_profile(code)
+        if self.changed("evidence", counts, state.cluster):
+            self.evidence.param.update(columns=EVIDENCE, rows=evidence_rows(state), page=0)
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            The dashboard that holds the components.
+        """
+        for name in ("relevance", "evidence"):
+            board.listen(name, "pick", lambda code: self.pick({"code": code}))
+        board.listen("relevance", "balance", self._balance)
+        board.listen("profile", "pick", self.pick)
+
+    def _balance(self, value: float) -> None:
+        """Take λ from the slider."""
+        self.state.balance = value
+
+    def _draw_profile(self, code: str) -> None:
+        """Draw where a code sits."""
+        title = self.state.patients.title(code)
+        text = f"{title}: share of patients in each cluster, with 95% interval."
+        chart = code_profile_chart(code_profile_table(self.state.counts, code), width=900)
+        self.profile.param.update(svg=svg(chart), alt=text, caption=text)
+
+
+def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
+    """Pack counts for the relevance component.
+
+    Parameters
+    ----------
+    counts : CodeCounts
+        Hidden cells are NaN.
+
+    Returns
+    -------
+    dict
+        Fields of `Relevance`.
+    """
+    shown = np.where(np.isnan(counts.counts), -1, counts.counts)
+    return {
+        "centers": np.ascontiguousarray(counts.shares, dtype=np.float32).tobytes(),
+        "overall": np.ascontiguousarray(counts.overall, dtype=np.float32).tobytes(),
+        "counts": np.ascontiguousarray(shown, dtype=np.int32).tobytes(),
+        "weights": np.nan_to_num(counts.weights),
+        "codes": list(counts.codes),
+        "titles": list(counts.titles),
+        "names": counts.cluster_labels,
+    }
+
+
+def first_code(state: ExplorerState) -> str:
+    """Return the most relevant code of the picked cluster.
+
+    Parameters
+    ----------
+    state : ExplorerState
+        Where the cluster is.
+
+    Returns
+    -------
+    str
+        At balance 0.6.
+    """
+    counts = state.counts
+    scores = score_codes(counts, balance=0.6)
+    return counts.codes[int(np.argmax(scores[counts.row(state.cluster)]))]
+
+
+def evidence_rows(state: ExplorerState) -> list[dict[str, Any]]:
+    """List the codes of the picked cluster against the rest.
+
+    Parameters
+    ----------
+    state : ExplorerState
+        Where the cluster is.
+
+    Returns
+    -------
+    list of dict
+        One per code that anybody of the cluster has, largest odds ratio first.
+    """
+    table = state.association
+    table = table[(table["cluster"] == state.cluster) & ~(table["n_in"] == 0)]
+    table = table.sort_values("odds_ratio", ascending=False, na_position="last")
+    table = table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
+    hidden = f"<{state.threshold}"
+    n_in = [hidden if pd.isna(n) else int(n) for n in table["n_in"]]
+    keys = [column["key"] for column in EVIDENCE]
+    rows = table.assign(n_in=pd.Series(n_in, index=table.index, dtype=object))[keys]
+    return [dict(zip(keys, row, strict=True)) for row in rows.itertuples(index=False)]

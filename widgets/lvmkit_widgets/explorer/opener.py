@@ -1,0 +1,302 @@
+"""Open a cohort: bundled and public ones, files on this machine, and what the columns are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lvmkit
+from lvmkit import datasets
+from lvmkit_widgets.component import Component
+from lvmkit_widgets.fitting import Progress, check_size, fit_quietly
+from lvmkit_widgets.kinds import Form, Text
+from lvmkit_widgets.open_file import Layout, guess, list_files, open_cohort, preview
+
+KNOWN: dict[str, tuple[str, Callable[[], Any], str]] = {
+    "discharges": (
+        "Hospital discharges (synthetic, comes with lvmkit)",
+        lambda: datasets.load_discharges(),
+        "lvmkit.datasets.load_discharges()",
+    ),
+    "nhds2010": (
+        "US hospital discharges 2010, adults (NHDS)",
+        lambda: datasets.fetch_nhds2010(),
+        "lvmkit.datasets.fetch_nhds2010()",
+    ),
+    "heart_failure": (
+        "US hospital discharges 2010, heart failure (NHDS)",
+        lambda: datasets.fetch_nhds2010(heart_failure=True),
+        "lvmkit.datasets.fetch_nhds2010(heart_failure=True)",
+    ),
+    "diabetes130": (
+        "Diabetes in 130 US hospitals, 1999–2008",
+        lambda: datasets.fetch_diabetes130(),
+        "lvmkit.datasets.fetch_diabetes130()",
+    ),
+    "synthea1k": (
+        "Synthea, 1,000 simulated patients",
+        lambda: datasets.fetch_synthea1k(),
+        "lvmkit.datasets.fetch_synthea1k()",
+    ),
+}
+KINDS = [
+    ["wide", "One row per record, codes in several columns"],
+    ["events", "One row per patient and code"],
+    ["counts", "One row per record, one column per code"],
+]
+ELSEWHERE = ""
+
+
+class Opened(NamedTuple):
+    """What was opened.
+
+    Parameters
+    ----------
+    model : BernoulliMixture
+        Fitted, or read from a file.
+    cohort : AnnData
+        Patients by codes.
+    name : str
+        What to call it.
+    source : str
+        Python that gives model and cohort.
+    """
+
+    model: Any
+    cohort: Any
+    name: str
+    source: str
+
+
+class Opener:
+    """The components that choose a cohort, and the work of opening it."""
+
+    def __init__(self) -> None:
+        self.choose = Form(
+            title="Open a cohort",
+            help="Files are read on this machine; nothing is sent anywhere. Public cohorts are "
+            "looked for in the folder LVMKIT_DATA first, and downloaded if they are not there.",
+        )
+        self.columns = Form(
+            title="Which columns?",
+            help="Tell which columns hold the codes of a record.",
+            visible=False,
+        )
+        self.repairs = Text(title="What was repaired on reading", visible=False, needs_python=True)
+        self.components: dict[str, Component] = {
+            "open": self.choose,
+            "columns": self.columns,
+            "repairs": self.repairs,
+        }
+        self.layout = ["open", "columns", "repairs"]
+        self.list()
+
+    def list(self) -> None:
+        """Show what can be opened."""
+        folders = [Path.cwd(), Path(os.environ.get("LVMKIT_DATA", "."))]
+        files = [[str(path), _short(path)] for path in list_files(folders)]
+        known = [[name, text] for name, (text, _, _) in KNOWN.items()]
+        self.choose.controls = [
+            {
+                "name": "cohort",
+                "kind": "select",
+                "label": "Cohort",
+                "options": [*known, *files, [ELSEWHERE, "another file, named below"]],
+            },
+            {
+                "name": "path",
+                "kind": "text",
+                "label": "File on this machine",
+                "placeholder": "/folder/discharges.csv",
+                "help": "CSV, TSV, Parquet or h5ad. Used instead of the choice above.",
+            },
+            {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "max": 100},
+            {
+                "name": "model",
+                "kind": "text",
+                "label": "Saved model (optional)",
+                "placeholder": "heart.npz",
+                "help": "Brings its clusters, names and notes; else clusters are fitted.",
+            },
+            {"name": "open", "kind": "button", "label": "Open", "primary": True},
+        ]
+        self.choose.values = {"cohort": "discharges", "path": "", "k": 8, "model": ""}
+
+    def ask_columns(self, path: str) -> None:
+        """Ask what the columns of a file are.
+
+        Parameters
+        ----------
+        path : str
+            Of a table whose layout could not be told.
+        """
+        names = [str(name) for name in preview(path).columns]
+        one = [["", "–"], *([name, name] for name in names)]
+        self.columns.controls = [
+            {"name": "kind", "kind": "select", "label": "The table has", "options": KINDS},
+            {"name": "codes", "kind": "multiselect", "label": "Columns of codes", "options": names},
+            {"name": "patient", "kind": "select", "label": "Patient or record", "options": one},
+            {"name": "attributes", "kind": "multiselect", "label": "Keep also", "options": names},
+            {"name": "open", "kind": "button", "label": "Open with these columns", "primary": True},
+        ]
+        self.columns.values = {"kind": "wide", "codes": [], "patient": "", "attributes": []}
+        self.columns.visible = True
+
+    @property
+    def layout_asked(self) -> Layout:
+        """What the reader said the columns are.
+
+        Raises
+        ------
+        ValueError
+            When no column of codes was named.
+        """
+        values = self.columns.values
+        codes = tuple(values.get("codes") or ())
+        if not codes:
+            message = "Choose the columns that hold the codes."
+            raise ValueError(message)
+        kept = tuple(values.get("attributes") or ())
+        return Layout(values["kind"], codes, values.get("patient") or None, kept)
+
+    def open(
+        self, choice: str, *, k: int = 8, model: str = "", layout: Layout | None = None
+    ) -> Any:
+        """Return the work of opening a cohort and fitting it.
+
+        Parameters
+        ----------
+        choice : str
+            Name of a known cohort, or path.
+        k : int, default=8
+            Number of clusters.
+        model : str, default=""
+            Path of a saved model, instead of a fit.
+        layout : Layout, optional
+            What the columns of the file are.
+
+        Returns
+        -------
+        callable
+            Takes a progress callback; returns `Opened`.
+        """
+
+        def work(progress: Progress | None) -> Opened:
+            if progress is not None:
+                progress("Reading the cohort", 0.0)
+            cohort, name, source = read(choice, layout)
+            return fit_or_load(cohort, k, model=model, name=name, source=source, progress=progress)
+
+        return work
+
+    def tell_repairs(self, cohort: Any) -> None:
+        """Show what was repaired when a cohort was read.
+
+        Parameters
+        ----------
+        cohort : AnnData
+            As `lvmkit.cohorts` makes it.
+        """
+        told = list(cohort.uns.get("cohort", {}).get("repairs", []))
+        self.repairs.param.update(text="\n".join(f"- {text}" for text in told), visible=bool(told))
+
+
+def read(choice: str, layout: Layout | None = None) -> tuple[Any, str, str]:
+    """Read a cohort.
+
+    Parameters
+    ----------
+    choice : str
+        Name of a known cohort, or path.
+    layout : Layout, optional
+        What the columns of the file are.
+
+    Returns
+    -------
+    cohort : AnnData
+        Patients by codes.
+    name : str
+        What to call it.
+    source : str
+        Python that reads it.
+    """
+    if choice in KNOWN:
+        name, load, source = KNOWN[choice]
+        return load(), name.split(" (")[0], f"cohort = {source}"
+    given = f", layout={layout!r}" if layout else ""
+    imported = "from lvmkit_widgets.open_file import Layout, open_cohort\n"
+    source = f"{imported}cohort = open_cohort({choice!r}{given})"
+    return open_cohort(choice, layout=layout), Path(choice).name, source
+
+
+def fit_or_load(
+    cohort: Any,
+    k: int,
+    *,
+    model: str = "",
+    name: str = "Cohort",
+    source: str = "",
+    progress: Progress | None = None,
+) -> Opened:
+    """Fit clusters, or read them from a file.
+
+    Parameters
+    ----------
+    cohort : AnnData
+        Patients by codes.
+    k : int
+        Number of clusters of the fit.
+    model : str, default=""
+        Path of a saved model.
+    name : str, default="Cohort"
+        What to call the cohort.
+    source : str, default=""
+        Python that gives the cohort.
+    progress : callable, optional
+        Called with the stage in words and the share done.
+
+    Returns
+    -------
+    Opened
+        Model and cohort.
+
+    Raises
+    ------
+    ValueError
+        When the file is no model, or the cohort does not allow so many clusters.
+    """
+    if model:
+        if not Path(model).expanduser().is_file():
+            message = f"There is no model file “{model}”; leave the field empty to fit clusters."
+            raise ValueError(message)
+        loaded = lvmkit.load(Path(model).expanduser())
+        return Opened(loaded, cohort, name, f"{source}\nmodel = lvmkit.load({model!r})")
+    check_size(k, cohort.n_obs, cohort.n_vars)
+    fitted = fit_quietly(cohort, k, progress=progress)
+    code = f"{source}\nmodel = lvmkit.BernoulliMixture(n_components={k}, binarize=0).fit(cohort)"
+    return Opened(fitted, cohort, name, code)
+
+
+def needs_columns(path: str) -> bool:
+    """Tell whether the reader must say what the columns of a file are.
+
+    Parameters
+    ----------
+    path : str
+        Of a file.
+
+    Returns
+    -------
+    bool
+        False for known cohorts and h5ad files.
+    """
+    if path in KNOWN or path.endswith(".h5ad"):
+        return False
+    return guess(preview(path)) is None
+
+
+def _short(path: Path) -> str:
+    """Return file and folder of a path."""
+    return f"{path.name} ({path.parent.name})"

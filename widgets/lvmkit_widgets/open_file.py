@@ -1,0 +1,358 @@
+"""Open a file as a cohort: find out how it is laid out, or say what to tell."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import anndata
+import duckdb
+import pandas as pd
+
+from lvmkit import cohorts
+from lvmkit._checks import DataWarning
+
+PARQUET = {".parquet", ".pq"}
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".h5ad")
+PREVIEW_ROWS = 300
+MOST_ATTRIBUTES = 12
+MOST_LEVELS = 12
+FEW_COUNTS = 5  # at least so many columns of counts make a table of counts
+BLOCK = 1 << 20
+
+PATIENT = (
+    *("patient", "patient_id", "patientid", "subject_id", "subject", "person_id", "person"),
+    *("pid", "member_id", "desynpuf_id", "record", "record_id", "encounter", "encounter_id"),
+    *("visit_id", "hadm_id", "id"),
+)
+CODE = (
+    *("code", "icd_code", "icd", "icd9_code", "icd10_code", "icd9", "icd10", "dx_code", "dx"),
+    *("diagnosis_code", "diagnosis", "condition_code", "condition_concept_id", "concept_id"),
+)
+ICD = re.compile(r"(?:\d{3}|V\d{2}|E\d{3}|[A-TV-Z]\d[0-9A-Z])\.?[0-9A-Z]{0,4}", re.IGNORECASE)
+DIAGNOSIS = re.compile(r"d(x|g|iag)|icd|cond|code", re.IGNORECASE)
+
+Kind = Literal["wide", "events", "counts"]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the columns of a table make a cohort.
+
+    Parameters
+    ----------
+    kind : {"wide", "events", "counts"}
+        One row per record with its codes in several columns; one row per patient and code; or one
+        row per record and one column of numbers per code.
+    codes : tuple of str
+        Columns of codes (one for events), or of counts.
+    patient : str, optional
+        Column that names patient or record; needed for events.
+    attributes : tuple of str
+        Columns kept as attributes.
+    """
+
+    kind: Kind
+    codes: tuple[str, ...]
+    patient: str | None = None
+    attributes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The layout in words."""
+        shown = ", ".join(self.codes[:3]) + (" …" if len(self.codes) > 3 else "")
+        what = {
+            "wide": f"one row per record, codes in {len(self.codes)} columns ({shown})",
+            "events": f"one row per patient ({self.patient}) and code ({shown})",
+            "counts": f"one row per record, one column per code ({len(self.codes)} columns)",
+        }[self.kind]
+        kept = f"; kept as attributes: {', '.join(self.attributes)}" if self.attributes else ""
+        return what + kept
+
+
+def preview(path: str | Path) -> pd.DataFrame:
+    """Read the first rows of a table as text.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, TSV or Parquet, also compressed.
+
+    Returns
+    -------
+    DataFrame
+        At most 300 rows; "" where empty.
+
+    Raises
+    ------
+    ValueError
+        When there is no such file, or it is no table.
+    """
+    file = _checked(path)
+    if file.suffix in PARQUET:
+        return _read_parquet(file, PREVIEW_ROWS).fillna("").astype(str)
+    try:
+        separator = "\t" if ".tsv" in file.name else ","
+        return pd.read_csv(
+            file,
+            dtype=str,
+            keep_default_na=False,
+            nrows=PREVIEW_ROWS,
+            sep=separator,
+            encoding=encoding_of(file),
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        message = f"“{file.name}” cannot be read as a table: {error}. Export it again as CSV."
+        raise ValueError(message) from error
+
+
+def guess(table: pd.DataFrame) -> Layout | None:
+    """Guess how a table makes a cohort.
+
+    Parameters
+    ----------
+    table : DataFrame
+        Its first rows, as text.
+
+    Returns
+    -------
+    Layout or None
+        None when it cannot be told.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"dx1": ["428.0", "250"], "dx2": ["585", ""], "age": ["70", "61"]})
+    >>> guess(rows).text
+    'one row per record, codes in 2 columns (dx1, dx2); kept as attributes: age'
+    """
+    names = {str(name).lower(): str(name) for name in table.columns}
+    patient = next((names[name] for name in PATIENT if name in names), None)
+    wide = _wide_columns(table)
+    if wide:
+        return Layout("wide", wide, attributes=_attributes(table, {*wide, patient}))
+    code = next((names[name] for name in CODE if name in names), None)
+    if patient and code:
+        return Layout("events", (code,), patient)
+    counts = tuple(
+        str(name) for name in table.columns if _is_count(table[name]) and name != patient
+    )
+    if len(counts) >= FEW_COUNTS and len(counts) > len(table.columns) / 2:
+        kept = [str(name) for name in table.columns if name not in {*counts, patient}]
+        return Layout("counts", counts, patient, tuple(kept[:MOST_ATTRIBUTES]))
+    return None
+
+
+def open_cohort(path: str | Path, *, layout: Layout | None = None, min_codes: int = 3) -> Any:
+    """Open a file as a cohort.
+
+    Parameters
+    ----------
+    path : str or Path
+        CSV, TSV, Parquet or h5ad.
+    layout : Layout, optional
+        What the columns are; guessed when not given.
+    min_codes : int, default=3
+        Fewest different codes of a record that is kept.
+
+    Returns
+    -------
+    AnnData
+        Its `uns["cohort"]["repairs"]` tells what was repaired.
+
+    Raises
+    ------
+    ValueError
+        When the file cannot be read, or the layout cannot be told.
+    """
+    file = _checked(path)
+    if file.suffix == ".h5ad":
+        return _read_h5ad(file)
+    table = preview(file)
+    chosen = layout or guess(table)
+    if chosen is None:
+        columns = ", ".join(map(str, table.columns[:12]))
+        message = (
+            f"“{file.name}” has the columns {columns}, which do not tell where the diagnoses are. "
+            "Say which columns hold the codes, and which one the patient."
+        )
+        raise ValueError(message)
+    with warnings.catch_warnings():  # the dashboard shows the repairs
+        warnings.simplefilter("ignore", DataWarning)
+        return _read(file, chosen, min_codes)
+
+
+def list_files(folders: Sequence[str | Path]) -> list[Path]:
+    """List the files in folders that may be cohorts.
+
+    Parameters
+    ----------
+    folders : sequence of path
+        Looked into one level deep.
+
+    Returns
+    -------
+    list of Path
+        At most 200.
+    """
+    found: dict[Path, None] = {}
+    for folder in folders:
+        for pattern in ("*", "*/*"):
+            for path in sorted(Path(folder).glob(pattern)):
+                if path.name.lower().endswith(ENDINGS) and path.is_file():
+                    found[path] = None
+    return list(found)[:200]
+
+
+def encoding_of(file: Path) -> str:
+    """Tell the encoding of a text file.
+
+    Parameters
+    ----------
+    file : Path
+        To be read.
+
+    Returns
+    -------
+    str
+        "utf-8" if its rows are, else "cp1252", which reads anything from old spreadsheets.
+    """
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    opener = gzip.open if file.suffix == ".gz" else open
+    try:
+        with opener(file, "rb") as stream:
+            for block in iter(lambda: stream.read(BLOCK), b""):
+                decoder.decode(block)
+    except UnicodeDecodeError:
+        return "cp1252"
+    except (EOFError, gzip.BadGzipFile) as error:
+        message = f"“{file.name}” is cut short or damaged; copy it again."
+        raise ValueError(message) from error
+    return "utf-8"
+
+
+def _checked(path: str | Path) -> Path:
+    """Return the path of a file that can be opened."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        message = f"There is no file “{path}”; check the name and the folder."
+        raise ValueError(message)
+    if not file.name.lower().endswith(ENDINGS):
+        message = f"“{file.name}” is none of {', '.join(ENDINGS)}; export the table as CSV."
+        raise ValueError(message)
+    if not file.stat().st_size:
+        message = f"“{file.name}” is empty."
+        raise ValueError(message)
+    return file
+
+
+def _read(file: Path, layout: Layout, min_codes: int) -> Any:
+    """Read a table by its layout."""
+    encoding = "utf-8" if file.suffix in PARQUET else encoding_of(file)
+    if layout.kind == "wide":
+        cohort = cohorts.from_wide(
+            file,
+            codes=list(layout.codes),
+            attributes=list(layout.attributes),
+            record=layout.patient,
+            system=None,
+            min_codes=min_codes,
+            encoding=encoding,
+        )
+    elif layout.kind == "events":
+        if layout.patient is None:
+            message = "Say which column names the patient."
+            raise ValueError(message)
+        cohort = cohorts.from_events(
+            file,
+            patient=layout.patient,
+            code=layout.codes[0],
+            attributes=list(layout.attributes),
+            min_codes=min_codes,
+            encoding=encoding,
+        )
+    else:
+        cohort = _read_counts(file, layout, min_codes, encoding)
+    if encoding != "utf-8":
+        told = f"The file is not UTF-8; it was read as {encoding}."
+        cohort.uns["cohort"]["repairs"] = [told, *cohort.uns["cohort"]["repairs"]]
+    return cohort
+
+
+def _read_counts(file: Path, layout: Layout, min_codes: int, encoding: str) -> Any:
+    """Read a table with one column per code."""
+    if file.suffix in PARQUET:
+        table = _read_parquet(file)
+    else:
+        table = pd.read_csv(file, sep="\t" if ".tsv" in file.name else ",", encoding=encoding)
+    if layout.patient is not None:
+        table = table.set_index(table[layout.patient].astype(str))
+    obs = table[list(layout.attributes)]
+    return cohorts.from_counts(table[list(layout.codes)], obs=obs, min_codes=min_codes)
+
+
+def _read_parquet(file: Path, rows: int | None = None) -> pd.DataFrame:
+    """Read the first rows of a Parquet file, or all."""
+    most = "" if rows is None else f" LIMIT {rows}"
+    try:
+        with duckdb.connect() as database:
+            query = f"SELECT * FROM read_parquet(?){most}"
+            return database.execute(query, [str(file)]).df()
+    except duckdb.Error as error:
+        message = f"“{file.name}” is cut short or is not a Parquet file; export it again."
+        raise ValueError(message) from error
+
+
+def _read_h5ad(file: Path) -> Any:
+    """Read an AnnData file."""
+    try:
+        return anndata.read_h5ad(file)
+    except (OSError, KeyError, TypeError) as error:
+        message = f"“{file.name}” is not a complete h5ad file; write it again."
+        raise ValueError(message) from error
+
+
+def _wide_columns(table: pd.DataFrame) -> tuple[str, ...]:
+    """Find numbered columns that hold diagnoses, such as dx01 … dx15."""
+    groups: dict[str, list[str]] = {}
+    for name in map(str, table.columns):
+        stem = re.sub(r"[\s_.-]?\d+$", "", name)
+        if stem != name:
+            groups.setdefault(stem, []).append(name)
+    best: tuple[str, ...] = ()
+    for stem, names in groups.items():
+        named = bool(DIAGNOSIS.search(stem))
+        if len(names) > 1 and named and _code_share(table[names]) > 0.5 and len(names) > len(best):
+            best = tuple(names)
+    return best
+
+
+def _code_share(cells: pd.DataFrame) -> float:
+    """Share of the filled cells that look like ICD codes."""
+    texts = pd.Series(cells.to_numpy().ravel()).astype(str).str.strip()
+    filled = texts[~texts.isin(["", "?", "nan", "None", "NA"])]
+    return float(filled.map(lambda text: bool(ICD.fullmatch(text))).mean()) if len(filled) else 0.0
+
+
+def _is_count(values: pd.Series[Any]) -> bool:
+    """Whether all values are small whole numbers."""
+    numbers = pd.to_numeric(values, errors="coerce")
+    return bool(numbers.notna().all() and (numbers % 1 == 0).all() and numbers.between(0, 99).all())
+
+
+def _attributes(table: pd.DataFrame, used: set[str | None]) -> tuple[str, ...]:
+    """Choose columns to keep as attributes: numbers, and text with few values."""
+    kept = []
+    for name in map(str, table.columns):
+        if name in used or re.search(r"\d+$", name) or name.lower() in PATIENT:
+            continue
+        values = table[name].replace("", pd.NA).dropna()
+        numeric = len(values) > 0 and pd.to_numeric(values, errors="coerce").notna().all()
+        if numeric or 1 < values.nunique() <= MOST_LEVELS:
+            kept.append(name)
+    return tuple(kept[:MOST_ATTRIBUTES])

@@ -1,0 +1,165 @@
+// Small helpers: elements from data (never markup from data), numbers as text, bytes as arrays.
+
+const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+let lastId = 0;
+
+function uid(stem) {
+  lastId += 1;
+  return `lvm-${stem}-${lastId}-${Math.random().toString(36).slice(2, 7)}`;
+}
+
+// h("button.primary", { onclick, "aria-label": "Save" }, "Save")
+function h(tag, attributes = {}, ...children) {
+  const [name, ...classes] = tag.split(".");
+  const el = document.createElement(name);
+  if (classes.length) el.className = classes.join(" ");
+  for (const [key, value] of Object.entries(attributes)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (key.startsWith("on")) el.addEventListener(key.slice(2), value);
+    else if (key === "text") el.textContent = value;
+    else if (key === "value" || key === "checked" || key === "disabled") el[key] = value;
+    else el.setAttribute(key, value === true ? "" : String(value));
+  }
+  el.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  return el;
+}
+
+// Set text only where it differs, so that a redraw touches little.
+function setText(el, text) {
+  if (el.textContent !== text) el.textContent = text;
+}
+
+function setAttribute(el, name, value) {
+  if (value === null || value === undefined || value === false) el.removeAttribute(name);
+  else if (el.getAttribute(name) !== String(value)) el.setAttribute(name, String(value));
+}
+
+function asArray(value, Type) {
+  if (!value) return new Type(0);
+  if (value instanceof ArrayBuffer) return new Type(value.slice(0));
+  const start = value.byteOffset;
+  return new Type(value.buffer.slice(start, start + value.byteLength));
+}
+
+function integer(value) {
+  return NUMBER.format(Math.round(value));
+}
+
+function fixed(value, digits) {
+  return value
+    .toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
+    .replace("-", "−");
+}
+
+function percent(value, digits = 1) {
+  return `${fixed(value * 100, digits)}%`;
+}
+
+function times(value) {
+  if (value >= 100) return `${integer(value)}×`;
+  return `${fixed(value, value >= 9.95 ? 1 : 2)}×`;
+}
+
+function pValue(value) {
+  if (value < 0.001) return "<0.001";
+  return fixed(value, 3);
+}
+
+// Text of a cell: numbers by kind; anything else, such as "<11", as it is.
+function cellText(value, column) {
+  if (value === null || value === undefined) return "–";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return String(value);
+  if (column.kind === "integer") return integer(value);
+  if (column.kind === "percent" || column.kind === "bar") return percent(value, column.digits ?? 1);
+  if (column.kind === "lift") return times(value);
+  if (column.kind === "p") return pValue(value);
+  if (column.kind === "number") return fixed(value, column.digits ?? 2);
+  return String(value);
+}
+
+// **bold** and `code` inside a line of plain text.
+function inline(text) {
+  return text.split(/(\*\*[^*]+\*\*|`[^`]+`)/).map((piece) => {
+    if (piece.startsWith("**") && piece.endsWith("**") && piece.length > 4) {
+      return h("strong", { text: piece.slice(2, -2) });
+    }
+    if (piece.startsWith("`") && piece.endsWith("`") && piece.length > 2) {
+      return h("code", { text: piece.slice(1, -1) });
+    }
+    return document.createTextNode(piece);
+  });
+}
+
+// Paragraphs, "- " lists and "## " headings, from plain text.
+function richText(text) {
+  return text
+    .split(/\n\s*\n/)
+    .filter((block) => block.trim())
+    .flatMap((block) => {
+      const lines = block.trim().split("\n");
+      if (lines.every((line) => line.trim().startsWith("- "))) {
+        return [h("ul", {}, lines.map((line) => h("li", {}, inline(line.trim().slice(2)))))];
+      }
+      if (lines[0].startsWith("## ")) {
+        const rest = lines.slice(1).join(" ");
+        const heading = h("h4", {}, inline(lines[0].slice(3)));
+        return rest ? [heading, h("p", {}, inline(rest))] : [heading];
+      }
+      return [h("p", {}, inline(lines.join(" ")))];
+    });
+}
+
+// Words that must all occur, in any order, ignoring case.
+function matcher(search) {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean);
+  return (text) => {
+    const lower = text.toLowerCase();
+    return words.every((word) => lower.includes(word));
+  };
+}
+
+function saveFile(name, content, mime) {
+  const url = URL.createObjectURL(new Blob([content], { type: mime }));
+  const link = h("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+// One tab stop for a group of items; arrows, Home and End move inside it.
+function roving(container, items, { columns = () => 1, onfocus = () => {} } = {}) {
+  const focusOn = (list, i) => {
+    const target = list[Math.max(0, Math.min(list.length - 1, i))];
+    if (!target) return;
+    for (const item of list) item.tabIndex = item === target ? 0 : -1;
+    target.focus();
+    onfocus(target);
+  };
+  container.addEventListener("keydown", (event) => {
+    const list = items();
+    const i = list.findIndex((item) => item === event.target);
+    if (i < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { ArrowRight: 1, ArrowLeft: -1, ArrowDown: columns(), ArrowUp: -columns() };
+    if (event.key in step) focusOn(list, i + step[event.key]);
+    else if (event.key === "Home") focusOn(list, 0);
+    else if (event.key === "End") focusOn(list, list.length - 1);
+    else return;
+    event.preventDefault();
+  });
+  return (chosen) => {
+    const list = items();
+    const stop = list.find((item) => item === chosen) ?? list[0];
+    for (const item of list) item.tabIndex = item === stop ? 0 : -1;
+  };
+}
+
+// Call at most once per `wait` after the last try.
+function debounced(wait, callback) {
+  let timer = 0;
+  return (...values) => {
+    clearTimeout(timer);
+    timer = setTimeout(() => callback(...values), wait);
+  };
+}

@@ -1,0 +1,152 @@
+// Rows and columns; sorted, searched and paged here, or by Python where `total` is given.
+
+function compareCells(a, b) {
+  const rank = (value) => (typeof value === "number" ? 2 : value === null || value === undefined ? 0 : 1);
+  if (rank(a) !== rank(b)) return rank(a) - rank(b);
+  if (typeof a === "number") return a - b;
+  return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
+}
+
+// One line of CSV; text that a spreadsheet would run as a formula is disarmed.
+function csvLine(values) {
+  return values
+    .map((value) => {
+      if (value === null || value === undefined) return "";
+      if (typeof value === "number") return String(value);
+      const text = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
+      return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    })
+    .join(",");
+}
+
+function table(part, el) {
+  const searchId = uid("search");
+  const search = h("input", { id: searchId, type: "search", spellcheck: "false" });
+  const find = h("span.lvm-find", {}, h("label", { for: searchId, text: "Find" }), search);
+  const save = h("button.quiet", { type: "button", onclick: saveCsv });
+  const header = h("tr");
+  const body = h("tbody");
+  const grid = h("table.lvm-grid", { role: "grid" }, h("thead", {}, header), body);
+  const back = h("button.quiet", { type: "button", text: "Previous", onclick: () => turn(-1) });
+  const next = h("button.quiet", { type: "button", text: "Next", onclick: () => turn(1) });
+  const place = h("span.lvm-hint");
+  const pager = h("div.lvm-pager", {}, back, next, place);
+  const controls = h("div.lvm-controls", {}, find, save);
+  el.append(controls, h("div.lvm-scroll", {}, grid), pager);
+  let keys = [];
+  const settle = roving(body, () => (part.get("key") ? [...body.children] : []));
+  const numeric = (column) => !["text", "code"].includes(column.kind ?? "text");
+  const remote = () => part.get("total") !== null;
+
+  function chosen() {
+    const rows = part.get("rows");
+    if (remote()) return rows;
+    const words = part.get("search").trim();
+    const columns = part.get("columns");
+    const fits = matcher(words);
+    const kept = words ? rows.filter((row) => fits(columns.map(({ key }) => row[key] ?? "").join(" "))) : [...rows];
+    const [key, direction] = part.get("sort");
+    if (!key) return kept;
+    const sign = direction === "asc" ? 1 : -1;
+    return kept.sort((a, b) => sign * compareCells(a[key], b[key]));
+  }
+
+  function turn(step) {
+    part.set({ page: Math.max(0, part.get("page") + step) });
+  }
+  function sortBy(column) {
+    const [old, direction] = part.get("sort");
+    const first = numeric(column) ? "desc" : "asc";
+    const other = direction === "asc" ? "desc" : "asc";
+    part.set({ sort: [column.key, column.key === old ? other : first], page: 0 });
+  }
+  function pick(row) {
+    const key = row[part.get("key")];
+    part.set({ selected: key });
+    part.fire("pick", key);
+    part.announce(`${key} picked`);
+  }
+  function saveCsv() {
+    const columns = part.get("columns");
+    const lines = chosen().map((row) => csvLine(columns.map(({ key }) => row[key])));
+    const text = [csvLine(columns.map(({ label, key }) => label ?? key)), ...lines].join("\r\n");
+    saveFile(part.get("download"), `\ufeff${text}\r\n`, "text/csv;charset=utf-8");
+  }
+
+  function cell(row, column, widest) {
+    const value = row[column.key];
+    const text = cellText(value, column);
+    if (column.kind !== "bar") return h(numeric(column) ? "td.lvm-number" : `td.lvm-cell-${column.kind ?? "text"}`, { text });
+    const fill = h("i.lvm-in");
+    fill.style.width = `${(100 * (typeof value === "number" ? value : 0)) / (column.max ?? widest)}%`;
+    return h("td.lvm-bars", {}, h("div", {}, h("span", { "aria-hidden": "true" }, fill), h("b", { text })));
+  }
+
+  function line(row, columns, widest) {
+    const key = part.get("key");
+    const el = h("tr", {}, columns.map((column) => cell(row, column, widest.get(column.key))));
+    if (!key) return el;
+    el.classList.add("lvm-pickable");
+    el.setAttribute("aria-selected", String(row[key] === part.get("selected")));
+    el.addEventListener("click", () => pick(row));
+    el.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      pick(row);
+    });
+    return el;
+  }
+
+  function drawHeader() {
+    const [sort, direction] = part.get("sort");
+    header.replaceChildren(
+      ...part.get("columns").map((column) => {
+        const button = h("button", { type: "button", text: column.label ?? column.key, title: column.help, onclick: () => sortBy(column) });
+        const order = column.key === sort ? `${direction}ending` : null;
+        return h(numeric(column) ? "th.lvm-number" : "th", { scope: "col", "aria-sort": order }, button);
+      }),
+    );
+  }
+
+  function draw() {
+    const size = part.get("page_size");
+    const all = chosen();
+    const total = part.get("total") ?? all.length;
+    const pages = Math.max(1, Math.ceil(total / size));
+    const page = Math.min(part.get("page"), pages - 1);
+    const rows = remote() ? all : all.slice(page * size, (page + 1) * size);
+    const columns = part.get("columns");
+    const widest = new Map(
+      columns.map(({ key }) => [key, Math.max(1e-9, ...part.get("rows").map((row) => (typeof row[key] === "number" ? row[key] : 0)))]),
+    );
+    const active = el.getRootNode().activeElement;
+    const focused = body.contains(active) ? keys[[...body.children].indexOf(active)] : undefined;
+    keys = rows.map((row) => row[part.get("key")]);
+    body.replaceChildren(...rows.map((row) => line(row, columns, widest)));
+    if (!rows.length) body.append(h("tr", {}, h("td.lvm-empty", { colspan: columns.length || 1, text: part.get("empty") })));
+    const lines = [...body.children];
+    if (part.get("key") && rows.length) {
+      const at = keys.indexOf(focused);
+      settle(lines[at >= 0 ? at : Math.max(0, keys.indexOf(part.get("selected")))]);
+      if (at >= 0) lines[at].focus();
+    }
+    pager.hidden = pages <= 1;
+    back.disabled = page === 0;
+    next.disabled = page >= pages - 1;
+    const from = total ? page * size + 1 : 0;
+    setText(place, `${integer(from)}–${integer(Math.min(total, (page + 1) * size))} of ${integer(total)}`);
+    grid.setAttribute("aria-label", part.get("title") || "table");
+  }
+
+  const restSearch = debounced(150, () => part.set({ search: search.value, page: 0 }));
+  search.addEventListener("input", restSearch);
+  part.on(["columns", "sort"], drawHeader);
+  part.on(["columns", "rows", "key", "selected", "sort", "page", "page_size", "total", "search", "empty", "title"], draw);
+  part.on(["searchable", "download", "search"], () => {
+    find.hidden = !part.get("searchable") || (part.saved && remote());
+    save.hidden = !part.get("download");
+    setText(save, "Save CSV");
+    controls.hidden = find.hidden && save.hidden;
+    if (search.value.trim() !== part.get("search").trim()) search.value = part.get("search");
+  });
+}

@@ -1,0 +1,144 @@
+"""A dashboard saved as one file: its script, its fields, and nothing that could reach a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lvmkit_widgets.script import script_of
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {hashes}; \
+style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; \
+base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>:root {{ color-scheme: light dark; }} body {{ margin: 0; background: Canvas; }}</style>
+</head>
+<body>
+<main id="lvmkit"></main>
+<noscript>This page shows its numbers with JavaScript, which is switched off here.</noscript>
+<script type="application/json" id="lvmkit-state">{state}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+# The model that Jupyter or Panel provide elsewhere: values in memory, and who wants to know.
+SHIM = """
+{
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+  const revive = (key, value) =>
+    value && typeof value === "object" && "$bytes" in value ? bytes(value.$bytes) : value;
+  const text = document.getElementById("lvmkit-state").textContent;
+  const values = JSON.parse(text, revive);
+  const listeners = new Map();
+  const model = {
+    get: (name) => values[name],
+    set(name, value) {
+      values[name] = value;
+      for (const listener of listeners.get("change:" + name) ?? []) listener();
+    },
+    save_changes() {},
+    on(event, listener) {
+      if (!listeners.has(event)) listeners.set(event, new Set());
+      listeners.get(event).add(listener);
+    },
+    off(event, listener) {
+      listeners.get(event)?.delete(listener);
+    },
+  };
+  render({ model, el: document.getElementById("lvmkit") });
+}
+"""
+
+
+def write_page(
+    path: str | Path, *, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]
+) -> Path:
+    """Write fields and script as one HTML file, as a whole or not at all.
+
+    The file's Content-Security-Policy allows only the script in it and forbids every connection.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+    title : str
+        Title of the page.
+    state : mapping
+        Flat name of each field to its value.
+    kinds : tuple of str
+        Kinds of components in use.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    ValueError
+        If the folder does not exist.
+    """
+    target = Path(path)
+    if not target.parent.is_dir():
+        msg = f"cannot save the page to {str(target)!r}: there is no folder {str(target.parent)!r}"
+        raise ValueError(msg)
+    text = page_of(title=title, state=state, kinds=kinds)
+    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        Path(draft).replace(target)
+    except BaseException:
+        Path(draft).unlink(missing_ok=True)
+        raise
+    return target
+
+
+def page_of(*, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]) -> str:
+    """Return the HTML text of a saved dashboard.
+
+    Parameters
+    ----------
+    title : str
+        Title of the page.
+    state : mapping
+        Flat name of each field to its value.
+    kinds : tuple of str
+        Kinds of components in use.
+
+    Returns
+    -------
+    str
+        A page that needs nothing else.
+    """
+    script = script_of(kinds).replace("</script", "<\\/script") + SHIM
+    values = json.dumps(state, default=_encoded, ensure_ascii=False, separators=(",", ":"))
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return PAGE.format(
+        hashes=f"'sha256-{digest}'",
+        title=html.escape(title or "lvmkit"),
+        state=values.replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def _encoded(value: object) -> dict[str, str]:
+    """Return bytes in a form that JSON can hold."""
+    if not isinstance(value, bytes):
+        msg = f"a field holds {type(value).__name__}, which a page cannot keep"
+        raise TypeError(msg)
+    return {"$bytes": base64.b64encode(value).decode("ascii")}

@@ -1,0 +1,87 @@
+"""Open a cohort and explore its clusters: the explorer with a file chooser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lvmkit_widgets.explorer.board import ExplorerBoard
+from lvmkit_widgets.explorer.opener import Opened, Opener, fit_or_load, needs_columns
+from lvmkit_widgets.explorer_state import ExplorerState
+from lvmkit_widgets.open_file import Layout
+
+
+class Workbench(ExplorerBoard):
+    """Cluster explorer that opens cohorts.
+
+    Parameters
+    ----------
+    cohort_or_path : AnnData, str or Path, optional
+        Opened and fitted at once; a name such as "nhds2010" or a path. Without it, the reader
+        chooses.
+    k : int, default=8
+        Number of clusters of the first fit.
+
+    Examples
+    --------
+    >>> import lvmkit
+    >>> bench = Workbench(lvmkit.datasets.load_discharges()[:2000], k=4)
+    >>> bench.state.clustering.ids
+    [0, 1, 2, 3]
+    """
+
+    def __init__(self, cohort_or_path: Any = None, *, k: int = 8) -> None:
+        self.opener = Opener()
+        super().__init__(self.opener.components)
+        self.stage.param.update(
+            title="lvmkit workbench",
+            subtitle="Which patients belong together? Open a cohort to see.",
+            layout=["status", *self.opener.layout],
+        )
+        self.listen("open", "pressed", self._open_pressed)
+        self.listen("columns", "pressed", self._columns_pressed)
+        if isinstance(cohort_or_path, (str, Path)):
+            self._open(str(cohort_or_path), k=k)
+        elif cohort_or_path is not None:
+            name, source = "Cohort", "# cohort: the cohort that was opened"
+            self._show(fit_or_load(cohort_or_path, k, name=name, source=source))
+
+    def _open_pressed(self, _: str) -> None:
+        """Open what is chosen."""
+        values = self.opener.choose.values
+        choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
+        if not choice:
+            message = "Choose a cohort, or name a file."
+            raise ValueError(message)
+        if values.get("k") is None:
+            message = "Say how many clusters to look for."
+            raise ValueError(message)
+        self.opener.columns.visible = False
+        if needs_columns(choice):
+            self.opener.ask_columns(choice)
+            self.say("Say which columns hold the codes, then open the file.", state="info")
+            return
+        self._open(choice, k=int(values["k"]), model=str(values.get("model") or "").strip())
+
+    def _columns_pressed(self, _: str) -> None:
+        """Open the file with the columns that were named."""
+        values = self.opener.choose.values
+        choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
+        layout = self.opener.layout_asked
+        self._open(choice, k=int(values.get("k") or 8), layout=layout)
+
+    def _open(self, choice: str, *, k: int, model: str = "", layout: Layout | None = None) -> None:
+        """Read and fit beside the dashboard."""
+        work = self.opener.open(choice, k=k, model=model, layout=layout)
+        self.background(work, self._show, label="Opening the cohort")
+
+    def _show(self, opened: Opened) -> None:
+        """Explore what was opened."""
+        state = ExplorerState(opened.model, opened.cohort, name=opened.name, source=opened.source)
+        with self.batch():
+            self.show_state(state)
+            self.opener.tell_repairs(opened.cohort)
+            self.opener.columns.visible = False
+            again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
+            self.stage.layout = [*self.parts_layout, again]
+            self.say(state.message or f"Opened {opened.name}.")
