@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
@@ -67,6 +68,64 @@ def top_eigenpairs(matrix: Array | LinearOperator, k: int) -> tuple[Array, Array
         values, vectors = eigsh(matrix, k, which="LA", v0=np.ones(d))
     order = np.argsort(values)[::-1]
     return values[order], fix_signs(vectors[:, order])
+
+
+def whitener_of(values: Array, vectors: Array) -> Array:
+    """Return W = U S^(-1/2) from eigenpairs; directions without variance get zeros.
+
+    Parameters
+    ----------
+    values : array (k,)
+        Eigenvalues, largest first.
+    vectors : array (d, k)
+        Eigenvectors in columns.
+
+    Returns
+    -------
+    array (d, k)
+        The whitener.
+    """
+    usable = significant(values)
+    scale = np.where(usable, values, 1.0) ** -0.5
+    return vectors * np.where(usable, scale, 0.0)
+
+
+def significant(values: Array) -> npt.NDArray[np.bool_]:
+    """Tell which eigenvalues are positive beyond rounding.
+
+    Parameters
+    ----------
+    values : array (k,)
+        Eigenvalues, largest first.
+
+    Returns
+    -------
+    array of bool (k,)
+        True where larger than 1e-10 of the largest.
+    """
+    mask: npt.NDArray[np.bool_] = values > max(float(values.max()), 0.0) * 1e-10
+    return mask
+
+
+def whiten(m2: Array | LinearOperator, k: int) -> tuple[Array, Array]:
+    """Whiten with the k leading eigenpairs of the second moment.
+
+    Parameters
+    ----------
+    m2 : array (d, d) or LinearOperator
+        Second moment.
+    k : int
+        Number of latent states.
+
+    Returns
+    -------
+    whitener : array (d, k)
+        W, WᵀM2W = identity.
+    values : array (k,)
+        The eigenvalues, largest first.
+    """
+    values, vectors = top_eigenpairs(m2, k)
+    return whitener_of(values, vectors), values
 
 
 class Imputed(NamedTuple):

@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from lvmkit._typing import Array, Counts
 from lvmkit.cooccurrence import first_and_second
-from lvmkit.linalg import top_eigenpairs
+from lvmkit.linalg import significant, whiten, whitener_of
 from lvmkit.streams import BLOCK_ROWS, map_blocks, sum_blocks
 from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED, RAW, Weighting
 
@@ -323,64 +323,6 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     return LinearOperator(
         (X.shape[1], X.shape[1]), matvec=product, matmat=product, rmatvec=product, dtype=np.float64
     )
-
-
-def whitener_of(values: Array, vectors: Array) -> Array:
-    """Return W = U S^(-1/2) from eigenpairs; directions without variance get zeros.
-
-    Parameters
-    ----------
-    values : array (k,)
-        Eigenvalues, largest first.
-    vectors : array (d, k)
-        Eigenvectors in columns.
-
-    Returns
-    -------
-    array (d, k)
-        The whitener.
-    """
-    usable = significant(values)
-    scale = np.where(usable, values, 1.0) ** -0.5
-    return vectors * np.where(usable, scale, 0.0)
-
-
-def significant(values: Array) -> npt.NDArray[np.bool_]:
-    """Tell which eigenvalues are positive beyond rounding.
-
-    Parameters
-    ----------
-    values : array (k,)
-        Eigenvalues, largest first.
-
-    Returns
-    -------
-    array of bool (k,)
-        True where larger than 1e-10 of the largest.
-    """
-    mask: npt.NDArray[np.bool_] = values > max(float(values.max()), 0.0) * 1e-10
-    return mask
-
-
-def whiten(m2: Array | LinearOperator, k: int) -> tuple[Array, Array]:
-    """Whiten with the k leading eigenpairs of the second moment.
-
-    Parameters
-    ----------
-    m2 : array (d, d) or LinearOperator
-        Second moment.
-    k : int
-        Number of latent states.
-
-    Returns
-    -------
-    whitener : array (d, k)
-        W, WᵀM2W = identity.
-    values : array (k,)
-        The eigenvalues, largest first.
-    """
-    values, vectors = top_eigenpairs(m2, k)
-    return whitener_of(values, vectors), values
 
 
 def _products(Z: Array, weight: Array | None) -> Array:

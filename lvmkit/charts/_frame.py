@@ -1,6 +1,5 @@
 """Layout shared by the charts: fixed margins, texts cut to fit, rows with labels that are links."""
 
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import quote
@@ -13,7 +12,7 @@ from lvmkit.charts.theme import INK, TEXT_SIZE, TITLE_SIZE
 
 ROW = 20
 """Height of a row of text and bar, in pixels."""
-_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]/- ·"), frozenset("mwMWO@%…—")
+_NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]/- ·\u00a0"), frozenset("mwMWO@%…—")
 
 
 def frame(
@@ -26,7 +25,6 @@ def frame(
     height: int,
     left: int,
     right: int = 12,
-    above: int = 6,
     below: int = 8,
 ) -> alt.LayerChart:
     """Lay charts over each other inside fixed margins; width is of the whole, height of the inside.
@@ -35,14 +33,14 @@ def frame(
     """
     heads = wrapped(title, width - 8, TITLE_SIZE, bold=True)
     subs = wrapped(subtitle, width - 8, TEXT_SIZE) if subtitle else []
-    top = len(heads) * (TITLE_SIZE + 4) + len(subs) * (TEXT_SIZE + 4) + 8 + above
+    top = len(heads) * (TITLE_SIZE + 4) + len(subs) * (TEXT_SIZE + 4) + 12
     heading = alt.TitleParams(
         heads,
         subtitle=subs,
         anchor="start",
         frame="group",
         dx=4 - left,
-        offset=above + 4,
+        offset=8,
         subtitlePadding=4,
         lineHeight=TITLE_SIZE + 4,
         subtitleLineHeight=TEXT_SIZE + 4,
@@ -76,9 +74,15 @@ def fitted(text: str, pixels: float, size: float = TEXT_SIZE) -> str:
 
 
 def wrapped(text: str, pixels: float, size: float, *, bold: bool = False) -> list[str]:
-    """Break a text into lines of a width."""
-    letter = size * (0.56 if bold else 0.52)
-    return textwrap.wrap(text, max(int(pixels / letter), 12))
+    """Break a text into lines of a width; "3 · Name" stays together around its dot."""
+    room = pixels / (1.07 if bold else 1.0)
+    lines: list[str] = []
+    for word in text.replace(" · ", "\u00a0·\u00a0").split(" "):
+        if lines and text_width(f"{lines[-1]} {word}", size) <= room:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return [fitted(line, pixels, size) for line in lines]
 
 
 def margin(
@@ -116,9 +120,12 @@ def cluster_link(cluster: object) -> str:
     return f"#cluster={quote(str(cluster), safe='')}"
 
 
-def rows_of(labels: Sequence[str], *, padding: float = 0.2) -> alt.Y:
-    """Return one band per label, from top to bottom, without an axis."""
-    scale = alt.Scale(domain=list(labels), paddingInner=padding, paddingOuter=padding / 2)
+def rows_of(
+    labels: Sequence[str], *, padding: float = 0.2, span: tuple[float, float] | None = None
+) -> alt.Y:
+    """Return one band per label, from top to bottom, without an axis; span is in pixels."""
+    place: dict[str, Any] = {} if span is None else {"range": list(span)}
+    scale = alt.Scale(domain=list(labels), paddingInner=padding, paddingOuter=padding / 2, **place)
     return alt.Y("label:N", scale=scale, axis=None, sort=None)
 
 
@@ -143,6 +150,12 @@ def row_labels(table: pd.DataFrame, y: alt.Y, left: int) -> alt.Chart:
 def share_axis(most: float, *, title: str | None = None, orient: Any = "bottom") -> alt.X:
     """Return a horizontal axis for shares from 0 to `most`."""
     axis = alt.Axis(
-        format=".0%", tickCount=5, orient=orient, title=title, domain=False, labelOverlap=False
+        format=".0%",
+        tickCount=5,
+        orient=orient,
+        title=title,
+        domain=False,
+        labelOverlap=False,
+        labelFlush=False,
     )
     return alt.X("share:Q", scale=alt.Scale(domain=[0, max(most, 0.01)], nice=False), axis=axis)

@@ -140,12 +140,12 @@ def code_profile_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerCha
     shown = drawn(data[table["share"].notna()])
     base = shown.encode(y, alt.Description("hover:N"), alt.Href("href:N"))
     hover = alt.Tooltip("hover:N", title="cluster")
-    line = alt.X("overall:Q", scale=x["scale"], axis=None)
+    line = alt.X("overall:Q", scale=x["scale"], axis=x["axis"])
     mean = (
         drawn(table[["overall"]].drop_duplicates().dropna()).mark_rule(color=NEUTRAL).encode(line)
     )
     reach = base.mark_rule(color=PICKED, strokeWidth=2).encode(
-        alt.X("low:Q", scale=x["scale"], axis=None), alt.X2("high:Q")
+        alt.X("low:Q", scale=x["scale"], axis=x["axis"]), alt.X2("high:Q")
     )
     dots = base.mark_point(color=PICKED, filled=True, size=60, opacity=1).encode(x, hover)
     texts = drawn(data).encode(y)

@@ -1,6 +1,7 @@
 """The disease-frequency chart: the most frequent codes in each cluster (Ruffini et al. 2017, figure 1a)."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -26,6 +27,7 @@ from lvmkit.scores.counts import CodeCounts
 _ALL = "all"
 _DEEPEST = 0.62
 _ROW = 22
+_SLOPE = 0.72
 
 
 def frequencies_table(
@@ -120,33 +122,34 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
     labels, heads = list(table["label"].unique()), list(table["cluster_label"].unique())
     columns = [*heads, _ALL]
     left = margin(labels, width * 0.34)
-    cell = (width - left - 12) / len(columns)
-    printed = cell >= 20
-    cells = _cells(table, printed=printed)
-    y = rows_of(labels, padding=0.06)
-    x = alt.X(
-        "column:N", scale=alt.Scale(domain=columns, paddingInner=0.04, paddingOuter=0), axis=None
-    )
-    shade = alt.FillOpacity("shade:Q", scale=None)
-    base = drawn(cells).encode(x, y)
-    told = (alt.Description("hover:N"), alt.Href("href:N"), alt.Tooltip("hover:N", title="share"))
-    rects = base.mark_rect(fill=PICKED).encode(shade, *told)
-    numbers = base.mark_text(color=INK, fontSize=min(12, cell * 0.48), aria=False)
-    layers = [rects, numbers.encode(alt.Text("text:N"))] if printed else [rects]
-    head, above = _heads(table, columns, x, cell)
+    short, slanted, right = _fitted_heads(columns, width - left)
+    above = int(max(text_width(text) for text in short) * _SLOPE + 14) if slanted else 18
+    height = above + max(len(labels), 1) * _ROW
+    cell = (width - left - right) / len(columns)
+    y = rows_of(labels, padding=0.06, span=(above, height))
+    scale = alt.Scale(domain=columns, paddingInner=0.04, paddingOuter=0)
+    x = alt.X("column:N", scale=scale, axis=None)
     rows = table.assign(href=[code_link(code) for code in table["code"]])
+    head = _heads(table, columns, short)
+    turn: dict[str, Any] = {"angle": 315, "align": "left", "dx": 2} if slanted else {}
+    head = head.mark_text(y=above - 6, baseline="bottom", color=INK, **turn)
+    told = (alt.Href("href:N"), alt.Description("hover:N"))
     unit = "Percent of the records of each cluster that have the code"
     left_out = table.attrs.get("left_out") or []
     said = f" Every record has {', '.join(left_out)}: left out." if left_out else ""
     return frame(
-        [row_labels(rows, y, left), head, *layers],
+        [
+            row_labels(rows, y, left),
+            head.encode(x, alt.Text("text_label:N"), *told),
+            *_shades(table, x, y, cell),
+        ],
         title=f"The {len(labels)} most frequent codes in each cluster",
         subtitle=f"{unit}; {_ALL}: of all records.{said}{hidden_note(table['share'])}",
         description=f"Table of shades: {unit.lower()}.",
         width=width,
-        height=max(len(labels), 1) * _ROW,
+        height=height,
         left=left,
-        above=above,
+        right=right,
     )
 
 
@@ -189,18 +192,31 @@ def _figure(share: float) -> str:
     return f"{100 * share:.0f}" if share >= 0.005 or share == 0 else "<1"
 
 
-def _heads(table: pd.DataFrame, columns: list[str], x: alt.X, cell: float) -> tuple[alt.Chart, int]:
-    """Draw the clusters' labels above the columns, slanted where they do not fit, and their height."""
-    ids = [*table.drop_duplicates("cluster_label")["cluster"], ""]
-    long = any(text_width(column) > cell - 2 for column in columns)
-    slant = long and cell >= 13
-    short = [fitted(column, 150 if slant else max(cell * 1.2, 14)) for column in columns]
-    data = pd.DataFrame({"column": columns, "text_label": short, "hover": columns})
-    data["href"] = [
-        cluster_link(i) if column != _ALL else None for i, column in zip(ids, columns, strict=True)
-    ]
-    angle = {"angle": 315, "align": "left", "dx": 2} if slant else {"align": "center"}
-    base = drawn(data).mark_text(y=-6, baseline="bottom", color=INK, **angle)
-    marks = base.encode(x, alt.Text("text_label:N"), alt.Href("href:N"), alt.Description("hover:N"))
-    tall = max(text_width(text) for text in short) * 0.72 + 12 if slant else 18
-    return marks, int(tall)
+def _shades(table: pd.DataFrame, x: alt.X, y: alt.Y, cell: float) -> list[alt.Chart]:
+    """Draw the shares as shades, with numbers where there is room."""
+    printed = cell >= 20
+    base = drawn(_cells(table, printed=printed)).encode(x, y)
+    told = (alt.Description("hover:N"), alt.Href("href:N"), alt.Tooltip("hover:N", title="share"))
+    rects = base.mark_rect(fill=PICKED).encode(alt.FillOpacity("shade:Q", scale=None), *told)
+    numbers = base.mark_text(color=INK, fontSize=min(12, cell * 0.48), aria=False)
+    return [rects, numbers.encode(alt.Text("text:N"))] if printed else [rects]
+
+
+def _fitted_heads(columns: list[str], room: float) -> tuple[list[str], bool, int]:
+    """Cut the heads of columns to fit; whether they are slanted, and the margin that needs."""
+    cell = (room - 12) / len(columns)
+    slanted = cell >= 13 and any(text_width(column) > cell - 2 for column in columns)
+    short = [fitted(column, 150 if slanted else max(cell * 1.2, 14)) for column in columns]
+    if not slanted:
+        return short, False, 12
+    after = (len(columns) - np.arange(len(columns)) - 0.5) * cell
+    over = [text_width(text) * _SLOPE + 14 - rest for text, rest in zip(short, after, strict=True)]
+    return short, True, int(max(12, *over))
+
+
+def _heads(table: pd.DataFrame, columns: list[str], short: list[str]) -> alt.Chart:
+    """Start the labels of the columns, links but for the last."""
+    ids = table.drop_duplicates("cluster_label")["cluster"]
+    links = [*(cluster_link(cluster) for cluster in ids), None]
+    data = {"column": columns, "text_label": short, "hover": columns, "href": links}
+    return drawn(pd.DataFrame(data))

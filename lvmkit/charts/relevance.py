@@ -160,7 +160,7 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     base = drawn(data).encode(y, alt.Description("hover:N"), alt.Href("href:N"))
     hover = alt.Tooltip("hover:N", title="code")
     behind = base.mark_bar(color=NEUTRAL, opacity=0.55).encode(
-        alt.X("overall:Q", scale=x["scale"], axis=None), hover
+        alt.X("overall:Q", scale=x["scale"], axis=x["axis"]), hover
     )
     inside = base.mark_bar(color=PICKED, size=8).encode(x, hover)
     share = base.mark_text(align="right", color=INK, x=width - left - 66).encode(

@@ -80,7 +80,9 @@ def stability_chart(table: pd.DataFrame, *, goal: float = 0.9, width: int = 560)
     y = rows_of(list(means["label"]))
     low = min(0.0, float(data["ari"].min()))
     scale = alt.Scale(domain=[low, 1])
-    axis = alt.Axis(format=".1f", tickCount=5, title="adjusted Rand index", domain=False)
+    axis = alt.Axis(
+        format=".1f", tickCount=5, title="adjusted Rand index", domain=False, labelFlush=False
+    )
     line = drawn(pd.DataFrame({"goal": [goal]})).mark_rule(color=NEUTRAL, strokeDash=[4, 3])
     dots = drawn(data).mark_point(filled=True, size=60, opacity=0.55, color=PICKED)
     ticks = drawn(means).mark_tick(color=INK, thickness=2, size=_ROW * 0.6)

@@ -196,7 +196,9 @@ def _at_home(picture: str, description: str) -> str:
     mark = hashlib.blake2b(picture.encode(), digest_size=4).hexdigest()
     picture = re.sub(r'(id="|url\(#)((?:clip|gradient)[\w-]*)', rf"\g<1>m{mark}-\2", picture)
     # a number printed over a mark must not take its click
-    picture = re.sub(r'(<g class="mark-text [^>]*)(>(?=<text))', r'\1 pointer-events="none"\2', picture)
+    picture = re.sub(
+        r'(<g class="mark-text [^>]*)(>(?=<text))', r'\1 pointer-events="none"\2', picture
+    )
     picture = re.sub(r' font-family="[^"]*"', "", picture)
     named = f'<svg role="group" aria-label="{escape(description)}" font-family="{FONT}" '
     return "".join(_linked(picture)).replace("<svg ", named, 1)

@@ -148,7 +148,7 @@ def _refuse_most_unreadable(codes: pd.DataFrame, entries: Entries) -> None:
         if system in FORMS and 2 * wrong["rows"].sum() > rows["rows"].sum():
             msg = (
                 f"code={entries.code_column!r}: most rows said to be {system} do not have the form of its codes: "
-                f"{listed(wrong['c'].tolist())}. Name the right column, or pass system='other' to take codes as they are."
+                f"{listed(wrong['c'].tolist())}. Name the right column, or pass system='other' for codes as they are."
             )
             raise ValueError(msg)
 

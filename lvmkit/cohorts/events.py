@@ -239,7 +239,7 @@ def _dates(entries: Entries, column: str, repairs: Repairs) -> dict[str, pd.Cate
     )
     if unread:
         repairs.tell(
-            f"{number_of(unread, 'row')} have no readable date in {column!r} (expected 2010-12-31): "
+            f"{number_of(unread, 'row has', 'rows have')} no readable date in {column!r} (expected 2010-12-31): "
             "they count, but not for first_date and last_date."
         )
     first = "CAST(CAST(min(TRY_CAST(d AS TIMESTAMP)) AS DATE) AS VARCHAR)"

@@ -10,18 +10,13 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, check_scalar
 
 from lvmkit import _rows, mixtures
-from lvmkit._checks import DataWarning
 from lvmkit._typing import Array, Labels, Progress, RandomState
-from lvmkit.decompose import Components
 from lvmkit.em import EMResult, StoppedBy, run_em
 from lvmkit.families import BERNOULLI, Prior
 from lvmkit.mixtures import MixtureParams
 from lvmkit.models.mixture_model import MixtureModel, generator_of
-from lvmkit.models.starts import asvtd_start, corrected_start, random_start
+from lvmkit.models.starts import bernoulli_start, given_params, part, random_start, silent
 from lvmkit.streams import single_threaded_blas
-
-LARGE_CLIP = 0.02
-"""Mean change per entry, in probability, above which clipping the start is worth a warning."""
 
 
 class BernoulliMixture(MixtureModel):
@@ -160,7 +155,7 @@ class BernoulliMixture(MixtureModel):
         >>> m.predict(np.array([[1, 0], [0, 1]]))
         array([0, 1])
         """
-        params = _given(weights, centers, None, None)
+        params = given_params(weights, centers, None, None)
         model = cls(n_components=len(params.weights))
         model.weights_, model.centers_ = params
         model.n_features_in_ = params.centers.shape[1]
@@ -205,7 +200,7 @@ class BernoulliMixture(MixtureModel):
         del y
         rows = self._validated(X, reset=True)
         self._check_options(*rows.shape)
-        tell = progress or _silent
+        tell = progress or silent
         with single_threaded_blas():
             prior = Prior.around(_column_sums(rows), rows.shape[0], self.prior)
             result = self._best_of_starts(rows, prior, tell)
@@ -297,7 +292,10 @@ class BernoulliMixture(MixtureModel):
     def _best_of_starts(self, X: Any, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
         """Run EM from every start and keep the best end; the moments give one start."""
         if not isinstance(self.init, str) or self.init != "random":
-            return self._run(X, self._start(X, prior, tell), prior, _part(tell, 0.5, 1.0))
+            start, self.clipped_ = bernoulli_start(
+                X, self.n_components, self.init, prior, part(tell, 0.0, 0.5)
+            )
+            return self._run(X, start, prior, part(tell, 0.5, 1.0))
         self.clipped_ = 0.0
         generator = generator_of(self.random_state)
         ends = [
@@ -305,36 +303,11 @@ class BernoulliMixture(MixtureModel):
                 X,
                 random_start(X, self.n_components, prior, generator),
                 prior,
-                _part(tell, i / self.n_init, (i + 1) / self.n_init),
+                part(tell, i / self.n_init, (i + 1) / self.n_init),
             )
             for i in range(self.n_init)
         ]
         return max(ends, key=lambda end: float(end.log_likelihoods[-1]))
-
-    def _start(self, X: Any, prior: Prior, tell: Progress) -> MixtureParams:
-        """Return the start that `init` names, clipped to valid probabilities."""
-        if not isinstance(self.init, str):
-            self.clipped_ = 0.0
-            return _given(self.init[0], self.init[1], self.n_components, X.shape[1])
-        if self.n_components == 1:
-            self.clipped_ = 0.0
-            return MixtureParams(np.ones(1), prior.mean[None, :])
-        begin = corrected_start if self.init == "corrected" else asvtd_start
-        found, self.clipped_ = _clipped(begin(X, self.n_components, _part(tell, 0.0, 0.5)))
-        if self.clipped_ > LARGE_CLIP and self.init == "corrected":
-            # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
-            raw, clipped = _clipped(asvtd_start(X, self.n_components, _silent))
-            step = mixtures.em_step(X, BERNOULLI, prior)
-            starts = [mixtures.smoothed(s, X.shape[0], prior, BERNOULLI) for s in (found, raw)]
-            if step(starts[1])[1] > step(starts[0])[1]:
-                found, self.clipped_ = raw, clipped
-        if self.clipped_ > LARGE_CLIP:
-            msg = (
-                f"the centers found from the moments lay outside [0, 1] by {self.clipped_:.3f} per entry and were "
-                f"clipped; n_components={self.n_components} is large for {X.shape[0]} rows."
-            )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-        return found
 
     def _run(
         self, X: Any, start: MixtureParams, prior: Prior, tell: Progress
@@ -385,37 +358,6 @@ class BernoulliMixture(MixtureModel):
         raise ValueError(msg)
 
 
-def _clipped(found: Components) -> tuple[MixtureParams, float]:
-    """Clip centers to probabilities; return how much per entry that changed."""
-    valid = BERNOULLI.project(found.centers)
-    return MixtureParams(found.weights, valid), float(np.abs(valid - found.centers).mean())
-
-
-def _part(tell: Progress, begin: float, end: float) -> Progress:
-    """Report progress within a part of the whole."""
-    return lambda stage, done: tell(stage, begin + (end - begin) * done)
-
-
-def _silent(stage: str, done: float) -> None:
-    """Report nothing."""
-
-
 def _column_sums(X: Any) -> Array:
     """Count the rows that have each feature."""
     return np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
-
-
-def _given(weights: Any, centers: Any, k: int | None, d: int | None) -> MixtureParams:
-    """Check parameters that the user gave."""
-    w, c = np.asarray(weights, dtype=np.float64), np.asarray(centers, dtype=np.float64)
-    expected = (k if k is not None else len(w), d if d is not None else c.shape[-1])
-    if w.ndim != 1 or c.shape != expected or len(w) != expected[0]:
-        msg = f"weights and centers have shapes {w.shape} and {c.shape}; expected ({expected[0]},) and {expected}"
-        raise ValueError(msg)
-    if not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
-        msg = f"weights must be non-negative and not all zero; found {w.min()}"
-        raise ValueError(msg)
-    if not ((c >= 0) & (c <= 1)).all():
-        msg = f"centers must lie in [0, 1]; found {np.nanmin(c)} to {np.nanmax(c)}"
-        raise ValueError(msg)
-    return MixtureParams(w / w.sum(), c)

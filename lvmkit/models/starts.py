@@ -1,6 +1,7 @@
 """Where EM starts: from moments, or at random."""
 
 import warnings
+from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
@@ -8,9 +9,9 @@ from scipy.sparse.linalg import LinearOperator
 from lvmkit._checks import DataWarning
 from lvmkit._typing import Array, Counts, Progress
 from lvmkit.decompose import Components, completion, svtd
-from lvmkit.families import Prior
+from lvmkit.families import BERNOULLI, Prior
 from lvmkit.linalg import impute_diagonal
-from lvmkit.mixtures import MixtureParams
+from lvmkit.mixtures import MixtureParams, em_step, smoothed
 from lvmkit.moments import (
     POISSON,
     RAW,
@@ -22,6 +23,9 @@ from lvmkit.moments import (
     whiten,
     whitener_of,
 )
+
+LARGE_CLIP = 0.02
+"""Mean change per entry, in probability, above which clipping the start is worth a warning."""
 
 DENSE_MOMENTS = 4_000
 """Up to this many features the second moment is held as a matrix (128 MB); beyond, as an operator."""
@@ -151,3 +155,131 @@ def _padded(found: Components, k: int, mean: Array) -> Components:
     extra = k - len(found.weights)
     centers = np.vstack([found.centers, np.tile(mean, (extra, 1))])
     return Components(centers, np.append(found.weights, np.zeros(extra)), found.clipped)
+
+
+def bernoulli_start(
+    X: Counts, k: int, init: Any, prior: Prior, progress: Progress
+) -> tuple[MixtureParams, float]:
+    """Return the start that `init` names, clipped to valid probabilities.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d), float32
+        0/1 rows.
+    k : int
+        Number of states.
+    init : {"corrected", "asvtd"} or (weights, centers)
+        Which start.
+    prior : Prior
+        Its mean is the prevalence of the features.
+    progress : callable (str, float)
+        Told the stage.
+
+    Returns
+    -------
+    params : MixtureParams
+        The start.
+    clipped : float
+        Mean absolute change per entry made by clipping.
+
+    Warns
+    -----
+    DataWarning
+        If much had to be clipped.
+    """
+    if not isinstance(init, str):
+        return given_params(init[0], init[1], k, X.shape[1]), 0.0
+    if k == 1:
+        return MixtureParams(np.ones(1), prior.mean[None, :]), 0.0
+    begin = corrected_start if init == "corrected" else asvtd_start
+    found, clipped = _clipped(begin(X, k, progress))
+    if clipped > LARGE_CLIP and init == "corrected":
+        # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
+        raw, raw_clipped = _clipped(asvtd_start(X, k, silent))
+        step = em_step(X, BERNOULLI, prior)
+        starts = [smoothed(start, X.shape[0], prior, BERNOULLI) for start in (found, raw)]
+        if step(starts[1])[1] > step(starts[0])[1]:
+            found, clipped = raw, raw_clipped
+    if clipped > LARGE_CLIP:
+        msg = (
+            f"the centers found from the moments lay outside [0, 1] by {clipped:.3f} per entry and were clipped; "
+            f"n_components={k} is large for {X.shape[0]} rows."
+        )
+        warnings.warn(msg, DataWarning, stacklevel=5)
+    return found, clipped
+
+
+def given_params(weights: Any, centers: Any, k: int | None, d: int | None) -> MixtureParams:
+    """Check parameters that the user gave.
+
+    Parameters
+    ----------
+    weights : array (k,)
+        Non-negative, not all zero; normalized to sum 1.
+    centers : array (k, d)
+        In [0, 1].
+    k : int or None
+        Number of states expected; None for any.
+    d : int or None
+        Number of features expected; None for any.
+
+    Returns
+    -------
+    MixtureParams
+        The parameters.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree or numbers lie outside their range.
+    """
+    w, c = np.asarray(weights, dtype=np.float64), np.asarray(centers, dtype=np.float64)
+    expected = (k if k is not None else len(w), d if d is not None else c.shape[-1])
+    if w.ndim != 1 or c.shape != expected or len(w) != expected[0]:
+        msg = f"weights and centers have shapes {w.shape} and {c.shape}; expected ({expected[0]},) and {expected}"
+        raise ValueError(msg)
+    if not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
+        msg = f"weights must be non-negative and not all zero; found {w.min()}"
+        raise ValueError(msg)
+    if not ((c >= 0) & (c <= 1)).all():
+        msg = f"centers must lie in [0, 1]; found {np.nanmin(c)} to {np.nanmax(c)}"
+        raise ValueError(msg)
+    return MixtureParams(w / w.sum(), c)
+
+
+def part(tell: Progress, begin: float, end: float) -> Progress:
+    """Report progress within a part of the whole.
+
+    Parameters
+    ----------
+    tell : callable (str, float)
+        Told about the whole.
+    begin : float
+        Where the part begins, as a fraction of the whole.
+    end : float
+        Where it ends.
+
+    Returns
+    -------
+    callable (str, float)
+        To be told about the part.
+    """
+    return lambda stage, done: tell(stage, begin + (end - begin) * done)
+
+
+def silent(stage: str, done: float) -> None:
+    """Report nothing.
+
+    Parameters
+    ----------
+    stage : str
+        Ignored.
+    done : float
+        Ignored.
+    """
+
+
+def _clipped(found: Components) -> tuple[MixtureParams, float]:
+    """Clip centers to probabilities; return how much per entry that changed."""
+    valid = BERNOULLI.project(found.centers)
+    return MixtureParams(found.weights, valid), float(np.abs(valid - found.centers).mean())

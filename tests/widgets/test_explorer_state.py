@@ -218,3 +218,12 @@ def test_progress_is_told_and_raising_from_it_cancels(state):
 def test_what_is_not_fitted_is_refused(cohort):
     with pytest.raises(TypeError, match=r"needs a fitted mixture.*Call fit first"):
         ExplorerState(lvmkit.BernoulliMixture(), cohort)
+
+
+def test_a_model_without_names_is_matched_by_position(cohort):
+    model = lvmkit.BernoulliMixture(n_components=3).fit(cohort.X)
+    state = ExplorerState(model, cohort)
+    assert state.codes == tuple(CODES)
+    np.testing.assert_array_equal(state.assignment.labels, model.labels_)
+    with pytest.raises(ValueError, match="12 codes without names, the cohort 5"):
+        ExplorerState(model, cohort[:, :5].copy())

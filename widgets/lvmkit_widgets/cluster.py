@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,23 +32,27 @@ class Mixture:
     codes: tuple[str, ...]
 
     @classmethod
-    def of(cls, model: Any) -> Mixture:
+    def of(cls, model: Any, codes: Sequence[str]) -> Mixture:
         """Read the components of a fitted model.
 
         Parameters
         ----------
         model : BernoulliMixture
             Fitted.
+        codes : sequence of str
+            What the columns mean when the model knows no names.
 
         Returns
         -------
         Mixture
-            Its codes are column numbers when the model knows no names.
+            The same numbers.
 
         Raises
         ------
         TypeError
             When it is not a fitted mixture.
+        ValueError
+            When the model knows no names and has another number of codes.
         """
         if not hasattr(model, "weights_") or not hasattr(model, "centers_"):
             message = (
@@ -58,8 +62,14 @@ class Mixture:
             raise TypeError(message)
         centers = np.asarray(model.centers_, dtype=float)
         names = getattr(model, "feature_names_in_", None)
-        codes = tuple(map(str, names if names is not None else range(centers.shape[1])))
-        return cls(np.asarray(model.weights_, dtype=float), centers, codes)
+        if names is None and len(codes) != centers.shape[1]:
+            message = (
+                f"The model has {centers.shape[1]} codes without names, the cohort {len(codes)}. "
+                "Fit the model to the cohort, which has names, or to a DataFrame."
+            )
+            raise ValueError(message)
+        known = tuple(map(str, codes if names is None else names))
+        return cls(np.asarray(model.weights_, dtype=float), centers, known)
 
     @cached_property
     def scorer(self) -> lvmkit.BernoulliMixture:

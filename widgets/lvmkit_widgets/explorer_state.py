@@ -49,6 +49,8 @@ class ExplorerState(param.Parameterized):
     ------
     TypeError
         When the model is not a mixture, or the cohort not a table.
+    ValueError
+        When the model does not fit the cohort.
     """
 
     cluster = param.Integer(default=0, doc="Id of the cluster that is picked.")
@@ -68,8 +70,8 @@ class ExplorerState(param.Parameterized):
     autosave = param.String(default=None, allow_None=True, doc="Model file kept up to date.")
 
     def __init__(self, model: Any, cohort: Any, *, name: str = "Cohort", source: str = "") -> None:
-        mixture = Mixture.of(model)
         self.patients = CohortView(cohort)
+        mixture = Mixture.of(model, self.patients.codes)
         self.title = name
         self._analysis = Analysis(self.patients)
         self._opened = model

@@ -1,0 +1,315 @@
+"""Attributes of the records in each cluster: age, sex, length of stay, or any other."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lvmkit import disclosure
+from lvmkit._typing import Array, Labels
+from lvmkit.charts._frame import (
+    cluster_link,
+    drawn,
+    fitted,
+    frame,
+    hidden_note,
+    margin,
+    percent,
+    row_labels,
+    rows_of,
+    text_width,
+    whole,
+)
+from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
+from lvmkit.scores.counts import Names, cluster_ids, cluster_names, joined
+
+_ALL = "all"
+_MISSING = "not known"
+_OTHERS = "other"
+_ROW = 26
+_FEW = 6
+
+
+def attributes_table(
+    values: Any,
+    labels: npt.ArrayLike,
+    *,
+    clusters: Sequence[int] | range | None = None,
+    names: Names = None,
+    bins: int = 20,
+    top: int = _FEW,
+    suppress_below: int | None = None,
+) -> pd.DataFrame:
+    """Tabulate how an attribute is distributed in each cluster and in all records.
+
+    Parameters
+    ----------
+    values : Series or array (n,)
+        One value per record, for example `cohort.obs["age"]`. Numbers with more than six different values are
+        cut into bins; anything else is taken as categories. Missing values are counted.
+    labels : array (n,) of int
+        Cluster of each record.
+    clusters : sequence of int, optional
+        Clusters to show, in this order; by default those in `labels`, ascending.
+    names : mapping of int to str, or sequence of str, optional
+        What the user calls the clusters.
+    bins : int, default=20
+        Number of bins at most, of equal and round width; beyond the 99th percentile values go in the last one.
+    top : int, default=6
+        Number of categories at most; the rarer ones become "other".
+    suppress_below : int, optional
+        Hide counts of 1 to this less one, and what would give them away.
+
+    Returns
+    -------
+    DataFrame
+        Per cluster and bin or category, the last group being all records (cluster -1): cluster, label, then left, right (of
+        the bin, in the attribute's unit) or value (the category); n, size (records with a known value), share (n / size);
+        for numbers also median (NaN where counts are suppressed) and unknown (records without a value).
+
+    Raises
+    ------
+    ValueError
+        If lengths disagree or `bins` or `top` is below 1.
+
+    Examples
+    --------
+    >>> attributes_table(["f", "f", "m"], [0, 0, 1])[["label", "value", "n", "share"]].round(2)
+      label value    n  share
+    0     0     f  2.0   1.00
+    1     0     m  0.0   0.00
+    2     1     f  0.0   0.00
+    3     1     m  1.0   1.00
+    4   all     f  2.0   0.67
+    5   all     m  1.0   0.33
+    """
+    if bins < 1 or top < 1:
+        msg = f"bins and top are 1 or more; found {bins!r} and {top!r}"
+        raise ValueError(msg)
+    series = pd.Series(values).reset_index(drop=True)
+    ids = cluster_ids(labels, len(series))
+    shown = np.unique(ids) if clusters is None else np.asarray(list(clusters), dtype=np.int64)
+    texts = [*joined(shown, cluster_names(shown, names)), _ALL]
+    members = [ids == cluster for cluster in shown]
+    members.append(np.logical_or.reduce(members) if members else np.ones(len(ids), dtype=bool))
+    if _is_number(series):
+        numbers = series.to_numpy(dtype=float, na_value=np.nan)
+        table = _binned(numbers, members, bins, suppress_below)
+    else:
+        table = _categories(series, members, top)
+    table.insert(0, "cluster", np.append(shown, -1)[table["group"]])
+    table.insert(1, "label", np.asarray(texts, dtype=object)[table.pop("group")])
+    return table if suppress_below is None else _suppressed(table, suppress_below)
+
+
+def attributes_chart(
+    table: pd.DataFrame, *, title: str = "Age", unit: str = "years", width: int = 560
+) -> alt.LayerChart:
+    """Draw an attribute's distribution in each cluster: a small histogram, or shares in one bar.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As made by `attributes_table`.
+    title : str, default="Age"
+        Name of the attribute.
+    unit : str, default="years"
+        Unit of the numbers; "" for categories.
+    width : int, default=560
+        Width of the picture, in pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+        One row per cluster, a link "#cluster=…"; the last row is all records.
+
+    Examples
+    --------
+    >>> table = attributes_table(["f", "f", "m"], [0, 0, 1])
+    >>> attributes_chart(table, title="Sex", unit="").to_dict()["title"]["text"]
+    ['Sex in each cluster']
+    """
+    rows = table.drop_duplicates("label")
+    left = margin(rows["label"], width * 0.42)
+    y = rows_of(list(rows["label"]), padding=0.15)
+    linked = rows.assign(href=[cluster_link(c) if c >= 0 else None for c in rows["cluster"]])
+    numeric = "left" in table
+    layers = _histograms(table, y, unit) if numeric else _bars(table, y, width - left - 12)
+    kinds = [] if numeric else list(table["value"].unique())
+    legend = "" if numeric else f" {_legend(kinds)}."
+    said = (
+        "Share of the cluster's records by value; upright mark: median."
+        if numeric
+        else "Share of the cluster's records, in percent."
+    )
+    unknown = int(np.nan_to_num(rows["unknown"].iloc[-1])) if numeric and len(rows) else 0
+    missing = f" Not known for {whole(unknown)} records." if unknown else ""
+    return frame(
+        [row_labels(linked, y, left), *layers],
+        title=f"{title} in each cluster",
+        subtitle=said + legend + missing + hidden_note(table["n"]),
+        description=f"Distribution of {title.lower()} in each cluster, one row per cluster.",
+        width=width,
+        height=max(len(rows), 1) * _ROW,
+        left=left,
+        below=44 if numeric else 8,
+    )
+
+
+def _is_number(series: pd.Series) -> bool:
+    """Tell numbers from categories."""
+    return pd.api.types.is_numeric_dtype(series) and not (
+        pd.api.types.is_bool_dtype(series) or series.nunique() <= _FEW
+    )
+
+
+def _binned(
+    values: Array, members: list[npt.NDArray[np.bool_]], bins: int, suppress_below: int | None
+) -> pd.DataFrame:
+    """Count values in round bins."""
+    known = np.isfinite(values)
+    edges = _edges(values[known], bins)
+    inside = np.clip(values, edges[0], edges[-1])
+    parts = []
+    for group, member in enumerate(members):
+        n = np.histogram(inside[member & known], edges)[0].astype(float)
+        size = n.sum()
+        part = pd.DataFrame({"group": group, "left": edges[:-1], "right": edges[1:], "n": n})
+        part["size"], part["share"] = size, n / size if size else np.nan
+        # a median is a value that some patient has
+        part["median"] = (
+            np.median(values[member & known]) if size and not suppress_below else np.nan
+        )
+        part["unknown"] = float((member & ~known).sum())
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _edges(values: Array, bins: int) -> Array:
+    """Return edges of round width from the smallest value to the 99th percentile."""
+    if not values.size:
+        return np.array([0.0, 1.0])
+    low, high = float(values.min()), float(np.quantile(values, 0.99))
+    raw = max((high - low) / bins, 1e-12)
+    power = 10.0 ** np.floor(np.log10(raw))
+    step = next(step * power for step in (1.0, 2.0, 5.0, 10.0) if step * power >= raw * (1 - 1e-9))
+    if np.all(values == np.round(values)):
+        step = max(step, 1.0)
+    start = np.floor(low / step + 1e-9) * step
+    count = max(int(np.floor((high - start) / step + 1e-9)) + 1, 1)
+    return start + step * np.arange(count + 1)
+
+
+def _categories(series: pd.Series, members: list[npt.NDArray[np.bool_]], top: int) -> pd.DataFrame:
+    """Count categories, the most frequent first, rare ones together."""
+    texts = series.astype(object).where(series.notna(), _MISSING).map(str)
+    texts = texts.where(texts.str.strip() != "", _MISSING)
+    order = list(
+        texts.value_counts().sort_index().sort_values(ascending=False, kind="stable").index
+    )
+    if len(order) > top:
+        texts = texts.where(texts.isin(order[: top - 1]), _OTHERS)
+        order = [*(value for value in order[: top - 1] if value != _OTHERS), _OTHERS]
+    codes = pd.Categorical(texts, categories=order).codes
+    parts = []
+    for group, member in enumerate(members):
+        n = np.bincount(codes[member], minlength=len(order)).astype(float)
+        size = n.sum()
+        part = pd.DataFrame({"group": group, "value": order, "n": n})
+        part["size"], part["share"] = size, n / size if size else np.nan
+        parts.append(part)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _suppressed(table: pd.DataFrame, threshold: int) -> pd.DataFrame:
+    """Hide small counts within each cluster, and across clusters for each value."""
+    value = "left" if "left" in table else "value"
+    counts, total = table[table["cluster"] >= 0], table["cluster"] < 0
+    grid = counts["n"].to_numpy().reshape(-1, table[value].nunique())
+    hidden = np.zeros(grid.shape, dtype=bool)
+    lost = np.zeros(grid.shape[1], dtype=bool)
+    while True:
+        across = disclosure.suppression(grid, hidden=hidden, threshold=threshold)
+        along = disclosure.suppression(grid.T, hidden=across.cells.T, threshold=threshold)
+        lost |= across.totals
+        if np.array_equal(along.cells.T, hidden):
+            break
+        hidden = along.cells.T
+    few_rows = along.totals
+    mask = np.concatenate([hidden.ravel(), lost])
+    shown = table.copy()
+    shown.loc[mask, ["n", "share"]] = np.nan
+    small = np.concatenate([np.repeat(few_rows, grid.shape[1]), np.zeros(int(total.sum()), bool)])
+    shown.loc[small, ["n", "size", "share"]] = np.nan
+    if "unknown" in shown:
+        few = (shown["unknown"] >= 1) & (shown["unknown"] < threshold)
+        shown["unknown"] = shown["unknown"].mask(few)
+    return shown
+
+
+def _histograms(table: pd.DataFrame, y: alt.Y, unit: str) -> list[alt.Chart]:
+    """Draw small histograms, one per row; heights compare between rows."""
+    highest = float(np.nanmax([*table["share"], 0.01]))
+    domain = [float(table["left"].min()), float(table["right"].max())]
+    data = table[table["share"] > 0].copy()
+    data["depth"] = 1 - data["share"] / highest
+    data["color"] = np.where(data["cluster"] < 0, NEUTRAL, PICKED)
+    data["hover"] = [
+        f"{label}: {percent(share)} ({whole(n)} of {whole(size)}) from {left:g} to {right:g} {unit}".strip()
+        for label, share, n, size, left, right in zip(
+            *(data[name] for name in ("label", "share", "n", "size", "left", "right")), strict=True
+        )
+    ]
+    axis = alt.Axis(title=unit or None, tickCount=8, domain=False, labelFlush=False)
+    scale = alt.Scale(domain=domain, nice=False)
+    across = alt.X("left:Q", scale=scale, axis=axis)
+    fill = alt.Color("color:N", scale=None)
+    told = (alt.Description("hover:N"), alt.Tooltip("hover:N", title="share"))
+    lifted = alt.YOffset("depth:Q", scale=alt.Scale(domain=[0, 1]))
+    base = drawn(data).encode(across, alt.X2("right:Q"), y, *told)
+    middles = table.drop_duplicates("label").dropna(subset=["median"])
+    marks = drawn(middles[["label", "median"]]).mark_tick(color=INK, thickness=2, size=_ROW * 0.8)
+    middle = marks.encode(alt.X("median:Q", scale=scale, axis=axis), y)
+    return [base.mark_bar(xOffset=0.5).encode(fill, lifted), middle]
+
+
+def _bars(table: pd.DataFrame, y: alt.Y, room: float) -> list[alt.Chart]:
+    """Draw one bar of shares per row, the share printed where there is room."""
+    data = table.copy()
+    known = data["share"].fillna(0.0)
+    data["end"] = known.groupby(data["label"], sort=False).cumsum()
+    data["start"] = data["end"] - known
+    data["middle"] = (data["start"] + data["end"]) / 2
+    values = list(data["value"].unique())
+    hues = dict(zip(values, (CATEGORIES * 3)[: len(values)], strict=False))
+    data["color"] = [hues.get(value, NEUTRAL) for value in data["value"]]
+    texts = [f"{100 * share:.0f}" for share in known]
+    data["text"] = [
+        text if share * room > text_width(text) + 8 else ""
+        for text, share in zip(texts, known, strict=True)
+    ]
+    data["hover"] = [
+        f"{label}: {value} {percent(share)} ({whole(n)} of {whole(size)})"
+        for label, value, share, n, size in zip(
+            *(data[name] for name in ("label", "value", "share", "n", "size")), strict=True
+        )
+    ]
+    scale = alt.Scale(domain=[0, 1])
+    base = drawn(data[known > 0]).encode(y)
+    bars = base.mark_bar(opacity=0.6).encode(
+        alt.X("start:Q", scale=scale, axis=None),
+        alt.X2("end:Q"),
+        alt.Color("color:N", scale=None),
+        alt.Description("hover:N"),
+        alt.Tooltip("hover:N", title="share"),
+    )
+    numbers = base.mark_text(color=INK, aria=False)
+    return [bars, numbers.encode(alt.X("middle:Q", scale=scale, axis=None), alt.Text("text:N"))]
+
+
+def _legend(values: list[str]) -> str:
+    """Name the categories in the order of the bars."""
+    return "From left: " + ", ".join(fitted(str(value), 120) for value in values)
