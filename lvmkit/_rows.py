@@ -76,6 +76,9 @@ def as_float32_rows(X: Any) -> Any:
     rows = sparse.csr_array(X)
     if rows.data.dtype != np.float32:
         rows = rows.astype(np.float32)
+    if rows.indices.dtype != np.int32 and max(*rows.shape, rows.nnz) < 2**31:
+        # Half the memory to read, and what scikit-learn and our peers ask for.
+        rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
     if not rows.has_canonical_format or (rows.data == 0).any():
         rows = rows.copy()
         rows.sum_duplicates()

@@ -146,6 +146,7 @@ def suppress(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"cluster": [0, 1, 2], "n": [250, 7, 90], "share": [0.72, 0.02, 0.26]})
     >>> suppress(table, counts="n", derived=["share"], text=True)
        cluster    n  share  suppressed

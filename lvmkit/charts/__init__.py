@@ -1,1 +1,42 @@
-"""Charts."""
+"""Charts: for each, a table of what it shows and a function that draws the table.
+
+Tables are made from values (`lvmkit.scores.CodeCounts` most of the time), charts are Altair charts.
+`svg` turns a chart into a picture for a page, `themed` into one that Altair shows itself.
+"""
+
+from lvmkit.charts.attributes import attributes_chart, attributes_table
+from lvmkit.charts.code_profile import code_profile_chart, code_profile_table
+from lvmkit.charts.comparison import comparison_chart, comparison_table
+from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
+from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
+from lvmkit.charts.relevance import relevance_chart, relevance_summary, relevance_table
+from lvmkit.charts.sizes import sizes_chart, sizes_table
+from lvmkit.charts.stability import stability_chart, stability_table
+from lvmkit.charts.svg import png, png_data_uri, svg
+from lvmkit.charts.theme import theme, themed
+
+__all__ = [
+    "Heatmap",
+    "attributes_chart",
+    "attributes_table",
+    "code_profile_chart",
+    "code_profile_table",
+    "comparison_chart",
+    "comparison_table",
+    "frequencies_chart",
+    "frequencies_table",
+    "heatmap_chart",
+    "heatmap_matrix",
+    "png",
+    "png_data_uri",
+    "relevance_chart",
+    "relevance_summary",
+    "relevance_table",
+    "sizes_chart",
+    "sizes_table",
+    "stability_chart",
+    "stability_table",
+    "svg",
+    "theme",
+    "themed",
+]

@@ -45,7 +45,7 @@ def frame(
         lineHeight=TITLE_SIZE + 4,
         subtitleLineHeight=TEXT_SIZE + 4,
     )
-    return alt.layer(*layers).properties(
+    return alt.LayerChart(layer=list(layers)).properties(
         width=max(width - left - right, 40),
         height=height,
         title=heading,
@@ -82,7 +82,7 @@ def wrapped(text: str, pixels: float, size: float, *, bold: bool = False) -> lis
             lines[-1] += f" {word}"
         else:
             lines.append(word)
-    return [fitted(line, pixels, size) for line in lines]
+    return [fitted(line, pixels, size).replace("\u00a0", " ") for line in lines]
 
 
 def margin(
@@ -136,12 +136,19 @@ def drawn(table: pd.DataFrame) -> alt.Chart:
     return alt.Chart(values)
 
 
+def pixels(field: str, height: float) -> alt.Y:
+    """Return a vertical position in pixels from the top, without an axis."""
+    scale = alt.Scale(domain=[0, height], range=[0, height], nice=False, zero=False)
+    return alt.Y(f"{field}:Q", scale=scale, axis=None)
+
+
 def row_labels(table: pd.DataFrame, y: alt.Y, left: int) -> alt.Chart:
     """Draw the label of each row left of the bars, as a link where the table has `href`."""
     rows = table.drop_duplicates("label")
     data = pd.DataFrame({"label": rows["label"], "hover": rows["label"]})
     data["text_label"] = [fitted(label, left - 14) for label in rows["label"]]
-    base = drawn(data.assign(href=rows["href"]) if "href" in rows else data)
+    more = {name: rows[name] for name in ("href", "place") if name in rows}
+    base = drawn(data.assign(**more))
     texts = base.mark_text(align="right", x=-8, baseline="middle", color=INK)
     texts = texts.encode(y, alt.Text("text_label:N"), alt.Description("hover:N"))
     return texts.encode(alt.Href("href:N")) if "href" in rows else texts

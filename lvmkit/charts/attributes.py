@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit import disclosure
-from lvmkit._typing import Array, Labels
+from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
     drawn,
@@ -18,8 +18,8 @@ from lvmkit.charts._frame import (
     hidden_note,
     margin,
     percent,
+    pixels,
     row_labels,
-    rows_of,
     text_width,
     whole,
 )
@@ -31,6 +31,9 @@ _MISSING = "not known"
 _OTHERS = "other"
 _ROW = 26
 _FEW = 6
+_LEGEND = 24
+_SOFT = 0.6
+_NUMBER = 22
 
 
 def attributes_table(
@@ -48,8 +51,8 @@ def attributes_table(
     Parameters
     ----------
     values : Series or array (n,)
-        One value per record, for example `cohort.obs["age"]`. Numbers with more than six different values are
-        cut into bins; anything else is taken as categories. Missing values are counted.
+        One value per record, for example `cohort.obs["age"]`. Numbers with more than six different
+        values are cut into bins; anything else is taken as categories. Missing values are counted.
     labels : array (n,) of int
         Cluster of each record.
     clusters : sequence of int, optional
@@ -57,7 +60,8 @@ def attributes_table(
     names : mapping of int to str, or sequence of str, optional
         What the user calls the clusters.
     bins : int, default=20
-        Number of bins at most, of equal and round width; beyond the 99th percentile values go in the last one.
+        Number of bins at most, of equal and round width; beyond the 99th percentile values go in
+        the last one.
     top : int, default=6
         Number of categories at most; the rarer ones become "other".
     suppress_below : int, optional
@@ -66,9 +70,11 @@ def attributes_table(
     Returns
     -------
     DataFrame
-        Per cluster and bin or category, the last group being all records (cluster -1): cluster, label, then left, right (of
-        the bin, in the attribute's unit) or value (the category); n, size (records with a known value), share (n / size);
-        for numbers also median (NaN where counts are suppressed) and unknown (records without a value).
+        Per cluster and bin or category, the last group being all records (cluster -1): cluster,
+        label, then left, right (of the bin, in the attribute's unit; infinite for the last one if
+        it holds all larger values) or value (the category); n, size (records with a known value),
+        share (n / size); for numbers also median (NaN where counts are suppressed) and unknown
+        (records without a value).
 
     Raises
     ------
@@ -132,30 +138,42 @@ def attributes_chart(
     >>> attributes_chart(table, title="Sex", unit="").to_dict()["title"]["text"]
     ['Sex in each cluster']
     """
+    numeric = "left" in table
     rows = table.drop_duplicates("label")
     left = margin(rows["label"], width * 0.42)
-    y = rows_of(list(rows["label"]), padding=0.15)
-    linked = rows.assign(href=[cluster_link(c) if c >= 0 else None for c in rows["cluster"]])
-    numeric = "left" in table
-    layers = _histograms(table, y, unit) if numeric else _bars(table, y, width - left - 12)
-    kinds = [] if numeric else list(table["value"].unique())
-    legend = "" if numeric else f" {_legend(kinds)}."
-    said = (
-        "Share of the cluster's records by value; upright mark: median."
-        if numeric
-        else "Share of the cluster's records, in percent."
-    )
-    unknown = int(np.nan_to_num(rows["unknown"].iloc[-1])) if numeric and len(rows) else 0
-    missing = f" Not known for {whole(unknown)} records." if unknown else ""
+    inside = max(width - left - 12, 40)
+    above = 0 if numeric else _LEGEND
+    height = above + max(len(rows), 1) * _ROW
+    placed = table.assign(top=above + _ROW * pd.factorize(table["label"])[0])
+    linked = placed.drop_duplicates("label")
+    linked = linked.assign(place=linked["top"] + _ROW / 2)
+    numbers = linked["cluster"].tolist()
+    linked["href"] = [cluster_link(number) if number >= 0 else None for number in numbers]
+    layers = _histograms(placed, height, unit) if numeric else _bars(placed, height, inside)
     return frame(
-        [row_labels(linked, y, left), *layers],
+        [row_labels(linked, pixels("place", height), left), *layers],
         title=f"{title} in each cluster",
-        subtitle=said + legend + missing + hidden_note(table["n"]),
+        subtitle=_said(table, rows, numeric=numeric),
         description=f"Distribution of {title.lower()} in each cluster, one row per cluster.",
         width=width,
-        height=max(len(rows), 1) * _ROW,
+        height=height,
         left=left,
         below=44 if numeric else 8,
+    )
+
+
+def _said(table: pd.DataFrame, rows: pd.DataFrame, *, numeric: bool) -> str:
+    """Say what is drawn, and what is not."""
+    if not numeric:
+        return f"Share of the cluster's records, in percent.{hidden_note(table['n'])}"
+    said = "Share of the cluster's records by value, each row scaled to its own peak."
+    if rows["median"].notna().any():
+        said += " Upright mark: median."
+    if np.isinf(table["right"]).any():
+        said += " The last bar holds all larger values."
+    unknown = rows["unknown"].iloc[-1] if len(rows) else 0
+    return (
+        said + (f" Not known: {whole(unknown)}." if unknown > 0 else "") + hidden_note(table["n"])
     )
 
 
@@ -172,12 +190,13 @@ def _binned(
     """Count values in round bins."""
     known = np.isfinite(values)
     edges = _edges(values[known], bins)
-    inside = np.clip(values, edges[0], edges[-1])
+    inside = np.clip(values, edges[0], (edges[-2] + edges[-1]) / 2)
+    right = np.append(edges[1:-1], np.inf if (values[known] >= edges[-1]).any() else edges[-1])
     parts = []
     for group, member in enumerate(members):
         n = np.histogram(inside[member & known], edges)[0].astype(float)
         size = n.sum()
-        part = pd.DataFrame({"group": group, "left": edges[:-1], "right": edges[1:], "n": n})
+        part = pd.DataFrame({"group": group, "left": edges[:-1], "right": right, "n": n})
         part["size"], part["share"] = size, n / size if size else np.nan
         # a median is a value that some patient has
         part["median"] = (
@@ -250,46 +269,62 @@ def _suppressed(table: pd.DataFrame, threshold: int) -> pd.DataFrame:
     return shown
 
 
-def _histograms(table: pd.DataFrame, y: alt.Y, unit: str) -> list[alt.Chart]:
-    """Draw small histograms, one per row; heights compare between rows."""
-    highest = float(np.nanmax([*table["share"], 0.01]))
-    domain = [float(table["left"].min()), float(table["right"].max())]
+def _histograms(table: pd.DataFrame, height: int, unit: str) -> list[alt.Chart]:
+    """Draw small histograms, one per row, each as high as the row."""
+    step = float(table["right"].iloc[0] - table["left"].iloc[0])
     data = table[table["share"] > 0].copy()
-    data["depth"] = 1 - data["share"] / highest
+    data["end"] = data["left"] + step
+    data["base"] = data["top"] + _ROW - 2
+    highest = data.groupby("label", sort=False)["share"].transform("max")
+    data["peak"] = data["base"] - data["share"] / highest * (_ROW - 4)
     data["color"] = np.where(data["cluster"] < 0, NEUTRAL, PICKED)
-    data["hover"] = [
-        f"{label}: {percent(share)} ({whole(n)} of {whole(size)}) from {left:g} to {right:g} {unit}".strip()
-        for label, share, n, size, left, right in zip(
-            *(data[name] for name in ("label", "share", "n", "size", "left", "right")), strict=True
-        )
-    ]
+    data["hover"] = [_bin_told(row, unit) for row in data.to_dict("records")]
     axis = alt.Axis(title=unit or None, tickCount=8, domain=False, labelFlush=False)
-    scale = alt.Scale(domain=domain, nice=False)
+    domain = [float(table["left"].min()), float(table["left"].max()) + step]
+    scale = alt.Scale(domain=domain, nice=False, zero=False)
     across = alt.X("left:Q", scale=scale, axis=axis)
-    fill = alt.Color("color:N", scale=None)
-    told = (alt.Description("hover:N"), alt.Tooltip("hover:N", title="share"))
-    lifted = alt.YOffset("depth:Q", scale=alt.Scale(domain=[0, 1]))
-    base = drawn(data).encode(across, alt.X2("right:Q"), y, *told)
+    columns = ["left", "end", "base", "peak", "color", "hover"]
+    bars = (
+        drawn(data[columns])
+        .mark_rect(stroke=None)
+        .encode(
+            across,
+            alt.X2("end:Q"),
+            pixels("peak", height),
+            alt.Y2("base:Q"),
+            alt.Color("color:N", scale=None),
+            alt.Description("hover:N"),
+            alt.Tooltip("hover:N", title="share"),
+        )
+    )
     middles = table.drop_duplicates("label").dropna(subset=["median"])
-    marks = drawn(middles[["label", "median"]]).mark_tick(color=INK, thickness=2, size=_ROW * 0.8)
-    middle = marks.encode(alt.X("median:Q", scale=scale, axis=axis), y)
-    return [base.mark_bar(xOffset=0.5).encode(fill, lifted), middle]
+    middles = middles.assign(peak=middles["top"] + 1, base=middles["top"] + _ROW - 1)
+    marks = drawn(middles[["median", "peak", "base"]]).mark_rule(color=INK, strokeWidth=2)
+    x = alt.X("median:Q", scale=scale, axis=axis)
+    return [bars, marks.encode(x, pixels("peak", height), alt.Y2("base:Q"))]
 
 
-def _bars(table: pd.DataFrame, y: alt.Y, room: float) -> list[alt.Chart]:
-    """Draw one bar of shares per row, the share printed where there is room."""
+def _bin_told(row: dict[Any, Any], unit: str) -> str:
+    """Tell one bin in words."""
+    until = " or more" if np.isinf(row["right"]) else f" to below {row['right']:g}"
+    share = f"{percent(row['share'])} ({whole(row['n'])} of {whole(row['size'])})"
+    return f"{row['label']}: {share} from {row['left']:g}{until} {unit}".strip()
+
+
+def _bars(table: pd.DataFrame, height: int, room: int) -> list[alt.Chart]:
+    """Draw one bar of shares per row, the share printed where there is room, and the legend."""
     data = table.copy()
     known = data["share"].fillna(0.0)
     data["end"] = known.groupby(data["label"], sort=False).cumsum()
     data["start"] = data["end"] - known
-    data["middle"] = (data["start"] + data["end"]) / 2
+    data["middle"], data["base"] = (data["start"] + data["end"]) / 2, data["top"] + _ROW - 4
+    data["place"] = data["top"] + _ROW / 2 - 2
     values = list(data["value"].unique())
-    hues = dict(zip(values, (CATEGORIES * 3)[: len(values)], strict=False))
-    data["color"] = [hues.get(value, NEUTRAL) for value in data["value"]]
-    texts = [f"{100 * share:.0f}" for share in known]
+    hues = _hues(values)
+    data["color"] = [hues[value] for value in data["value"]]
     data["text"] = [
-        text if share * room > text_width(text) + 8 else ""
-        for text, share in zip(texts, known, strict=True)
+        f"{100 * share:.0f}" if share * room > _NUMBER else ("–" if np.isnan(share) else "")
+        for share in data["share"]
     ]
     data["hover"] = [
         f"{label}: {value} {percent(share)} ({whole(n)} of {whole(size)})"
@@ -298,18 +333,45 @@ def _bars(table: pd.DataFrame, y: alt.Y, room: float) -> list[alt.Chart]:
         )
     ]
     scale = alt.Scale(domain=[0, 1])
-    base = drawn(data[known > 0]).encode(y)
-    bars = base.mark_bar(opacity=0.6).encode(
+    base = drawn(data[known > 0])
+    bars = base.mark_rect(opacity=_SOFT).encode(
         alt.X("start:Q", scale=scale, axis=None),
         alt.X2("end:Q"),
+        pixels("top", height),
+        alt.Y2("base:Q"),
         alt.Color("color:N", scale=None),
         alt.Description("hover:N"),
         alt.Tooltip("hover:N", title="share"),
     )
-    numbers = base.mark_text(color=INK, aria=False)
-    return [bars, numbers.encode(alt.X("middle:Q", scale=scale, axis=None), alt.Text("text:N"))]
+    texts = base.mark_text(color=INK, aria=False)
+    middle = alt.X("middle:Q", scale=scale, axis=None)
+    numbers = texts.encode(middle, pixels("place", height), alt.Text("text:N"))
+    return [bars, numbers, *_legend(values, hues, height, room)]
 
 
-def _legend(values: list[str]) -> str:
-    """Name the categories in the order of the bars."""
-    return "From left: " + ", ".join(fitted(str(value), 120) for value in values)
+def _hues(values: list[str]) -> dict[str, str]:
+    """Give each category a hue; what is unknown or put together is gray."""
+    named = [value for value in values if value not in (_MISSING, _OTHERS)]
+    hues = {value: CATEGORIES[i % len(CATEGORIES)] for i, value in enumerate(named)}
+    return {value: hues.get(value, NEUTRAL) for value in values}
+
+
+def _legend(values: list[str], hues: dict[str, str], height: int, room: int) -> list[alt.Chart]:
+    """Draw the names of the categories above the bars, each beside its color."""
+    most = room / max(len(values), 1) - 26
+    texts = [fitted(str(value), most) for value in values]
+    starts = np.cumsum([0.0, *(text_width(text) + 26 for text in texts)])[:-1]
+    data = pd.DataFrame({"start": (starts + 6) / room, "text_label": texts, "hover": values})
+    data["color"], data["place"] = [hues[value] for value in values], 8
+    scale = alt.Scale(domain=[0, 1])
+    base = drawn(data).encode(
+        alt.X("start:Q", scale=scale, axis=None),
+        pixels("place", height),
+        alt.Description("hover:N"),
+    )
+    squares = base.mark_point(shape="square", filled=True, size=110, opacity=_SOFT)
+    names = base.mark_text(align="left", dx=10, color=INK)
+    return [
+        squares.encode(alt.Color("color:N", scale=None)),
+        names.encode(alt.Text("text_label:N")),
+    ]

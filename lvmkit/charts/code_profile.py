@@ -38,8 +38,8 @@ def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) ->
     Returns
     -------
     DataFrame (k rows)
-        code, code_label, cluster, label, n, size, share, low, high (Wilson's interval of the share), overall (share of all
-        records).
+        code, code_label, cluster, label, n, size, share, low, high (Wilson's interval of the
+        share), overall (share of all records).
 
     Raises
     ------
@@ -48,10 +48,12 @@ def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) ->
 
     Notes
     -----
-    The score interval of Wilson 1927: with z the normal quantile, (2np + z² ± z √(z² + 4np(1 − p))) / (2(n + z²)).
+    The score interval of Wilson 1927: with z the normal quantile, (2np + z² ± z √(z² + 4np(1 − p)))
+    / (2(n + z²)).
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> counted = count_codes(np.array([[1], [1], [0], [0]]), [0, 0, 0, 1], feature_names=["428"])
     >>> code_profile_table(counted, "428")[["cluster", "n", "size", "low", "high"]].round(2)
@@ -109,6 +111,7 @@ def code_profile_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerCha
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> counted = count_codes(np.array([[1], [0]]), [0, 1], feature_names=["428"])
     >>> code_profile_chart(code_profile_table(counted, "428")).to_dict()["title"]["text"]

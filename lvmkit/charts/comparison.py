@@ -39,8 +39,8 @@ def comparison_table(
     Returns
     -------
     DataFrame
-        code, label, first_label, second_label, n_first, n_second, first and second (shares), difference
-        (first − second), standardized_difference; from most above 0 to most below.
+        code, label, first_label, second_label, n_first, n_second, first and second (shares),
+        difference (first − second), standardized_difference; from most above 0 to most below.
 
     Raises
     ------
@@ -49,6 +49,7 @@ def comparison_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> counted = count_codes(np.array([[1, 0], [1, 1], [0, 1]]), [0, 0, 1], feature_names=["a", "b"])
     >>> comparison_table(counted, 0)[["code", "first", "second", "difference"]]
@@ -110,6 +111,7 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> table = comparison_table(count_codes(np.array([[1, 0], [0, 1]]), [0, 1]), 0, 1)
     >>> comparison_chart(table).to_dict()["title"]["text"]
@@ -131,7 +133,9 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     one, other = _labels(table)
     left = margin(table["label"], width * 0.48)
     y = rows_of(list(table["label"]))
-    x = share_axis(float(table[["first", "second"]].max(axis=None)) if len(table) else 1.0)
+    x = share_axis(
+        float(np.nanmax(table[["first", "second"]].to_numpy(dtype=float))) if len(table) else 1.0
+    )
     first, second = (
         alt.X(f"{name}:Q", scale=x["scale"], axis=x["axis"]) for name in ("first", "second")
     )

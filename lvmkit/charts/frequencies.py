@@ -40,16 +40,17 @@ def frequencies_table(
     counts : CodeCounts
         As counted by `lvmkit.scores.count_codes`.
     top : int, default=20
-        Number of codes, the most frequent of all records first. Codes that every record has are left out:
-        they tell nothing of clusters.
+        Number of codes, the most frequent of all records first. Codes that every record has are
+        left out: they tell nothing of clusters.
     codes : sequence of str, optional
         Show these codes instead, in this order.
 
     Returns
     -------
     DataFrame (codes · k rows)
-        code, label, cluster, cluster_label, n (records of the cluster with the code), size (records of
-        the cluster), share (n / size), overall (share of all records); `attrs["left_out"]` lists codes left out.
+        code, label, cluster, cluster_label, n (records of the cluster with the code), size (records
+        of the cluster), share (n / size), overall (share of all records); `attrs["left_out"]` lists
+        codes left out.
 
     Raises
     ------
@@ -58,6 +59,7 @@ def frequencies_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> X = np.array([[1, 1, 0], [1, 1, 1], [1, 0, 1]])
     >>> table = frequencies_table(count_codes(X, [0, 0, 1], feature_names=["428", "401", "585"]))
@@ -114,6 +116,7 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> table = frequencies_table(count_codes(np.array([[1, 0], [0, 1]]), [0, 1]))
     >>> len(frequencies_chart(table).to_dict()["layer"])
@@ -122,17 +125,20 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
     labels, heads = list(table["label"].unique()), list(table["cluster_label"].unique())
     columns = [*heads, _ALL]
     left = margin(labels, width * 0.34)
-    short, slanted, right = _fitted_heads(columns, width - left)
-    above = int(max(text_width(text) for text in short) * _SLOPE + 14) if slanted else 18
+    short, angle, right = _fitted_heads(columns, width - left, min(max(0.2 * width, 130), 220))
+    slope = {0: 0.0, 270: 1.0}.get(angle, _SLOPE)
+    above = int(max(text_width(text) for text in short) * slope + 16)
     height = above + max(len(labels), 1) * _ROW
     cell = (width - left - right) / len(columns)
     y = rows_of(labels, padding=0.06, span=(above, height))
     scale = alt.Scale(domain=columns, paddingInner=0.04, paddingOuter=0)
     x = alt.X("column:N", scale=scale, axis=None)
     rows = table.assign(href=[code_link(code) for code in table["code"]])
-    head = _heads(table, columns, short)
-    turn: dict[str, Any] = {"angle": 315, "align": "left", "dx": 2} if slanted else {}
-    head = head.mark_text(y=above - 6, baseline="bottom", color=INK, **turn)
+    upright: dict[str, Any] = {"baseline": "bottom"}
+    turned: dict[str, Any] = {"angle": angle, "align": "left", "baseline": "middle"}
+    head = _heads(table, columns, short).mark_text(
+        y=above - 6, color=INK, fontSize=min(12, cell + 1), **(turned if angle else upright)
+    )
     told = (alt.Href("href:N"), alt.Description("hover:N"))
     unit = "Percent of the records of each cluster that have the code"
     left_out = table.attrs.get("left_out") or []
@@ -202,16 +208,17 @@ def _shades(table: pd.DataFrame, x: alt.X, y: alt.Y, cell: float) -> list[alt.Ch
     return [rects, numbers.encode(alt.Text("text:N"))] if printed else [rects]
 
 
-def _fitted_heads(columns: list[str], room: float) -> tuple[list[str], bool, int]:
-    """Cut the heads of columns to fit; whether they are slanted, and the margin that needs."""
+def _fitted_heads(columns: list[str], room: float, most: float) -> tuple[list[str], int, int]:
+    """Cut the heads of columns to fit; the angle that takes, and the right margin."""
     cell = (room - 12) / len(columns)
-    slanted = cell >= 13 and any(text_width(column) > cell - 2 for column in columns)
-    short = [fitted(column, 150 if slanted else max(cell * 1.2, 14)) for column in columns]
-    if not slanted:
-        return short, False, 12
+    if all(text_width(column) <= cell - 2 for column in columns):
+        return columns, 0, 12
+    short = [fitted(column, most) for column in columns]
+    if cell < 13:
+        return short, 270, 12
     after = (len(columns) - np.arange(len(columns)) - 0.5) * cell
     over = [text_width(text) * _SLOPE + 14 - rest for text, rest in zip(short, after, strict=True)]
-    return short, True, int(max(12, *over))
+    return short, 315, int(max(12, *over))
 
 
 def _heads(table: pd.DataFrame, columns: list[str], short: list[str]) -> alt.Chart:

@@ -10,7 +10,16 @@ import pandas as pd
 from scipy import sparse
 
 from lvmkit._typing import Labels
-from lvmkit.charts._frame import cluster_link, code_link, drawn, fitted, frame, margin, text_width
+from lvmkit.charts._frame import (
+    cluster_link,
+    code_link,
+    drawn,
+    fitted,
+    frame,
+    margin,
+    pixels,
+    text_width,
+)
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL
 from lvmkit.scores.counts import Names, Titles, cluster_ids, cluster_names, code_columns, joined
@@ -81,7 +90,8 @@ def heatmap_matrix(
     top : int, default=40
         Number of codes, the most frequent first; codes that every record has are left out.
     max_rows : int, optional
-        Rows of the image at most (but one for each cluster): neighboring records of a cluster are averaged.
+        Rows of the image at most (but one for each cluster): neighboring records of a cluster are
+        averaged.
     clusters : sequence of int, optional
         Clusters to show, in this order; by default those in `labels`, ascending.
     feature_names : sequence of str, optional
@@ -103,21 +113,23 @@ def heatmap_matrix(
 
     Notes
     -----
-    Inside a cluster the codes shown are ranked by their frequency there. Each record's presences, read in that order, are a
-    word of the reflected Gray code (Gray 1953), and records are sorted by its rank, so that those with the
-    cluster's leading codes come first and neighbors differ in few codes. Ties keep the order of the data, which makes the
-    image the same on every run. Only the first 64 codes of the ranking count. O(n · (top + log n)).
+    Inside a cluster the codes shown are ranked by their frequency there. Each record's presences,
+    read in that order, are a word of the reflected Gray code (Gray 1953), and records are sorted by
+    its rank, so that those with the cluster's leading codes come first and neighbors differ in few
+    codes. Ties keep the order of the data, which makes the image the same on every run. Only the
+    first 64 codes of the ranking count. O(n · (top + log n)).
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = heatmap_matrix(np.array([[1, 0], [0, 1], [1, 1], [1, 0]]), [1, 0, 1, 1])
     >>> found.matrix // 255
     array([[0, 1],
-           [1, 1],
            [1, 0],
-           [1, 0]], dtype=uint8)
+           [1, 0],
+           [1, 1]], dtype=uint8)
     >>> found.bounds, found.order
-    (array([0, 1, 4]), array([1, 2, 0, 3]))
+    (array([0, 1, 4]), array([1, 0, 3, 2]))
     """
     if top < 1 or (max_rows is not None and max_rows < 1):
         msg = f"top and max_rows are 1 or more; found {top!r} and {max_rows!r}"
@@ -168,6 +180,7 @@ def heatmap_chart(heatmap: Heatmap, *, width: int = 1100, height: int = 620) -> 
 
     Examples
     --------
+    >>> import numpy as np
     >>> found = heatmap_matrix(np.eye(3), [0, 0, 1])
     >>> heatmap_chart(found).to_dict()["title"]["text"]
     ['3 records by their 3 most frequent codes']
@@ -181,8 +194,16 @@ def heatmap_chart(heatmap: Heatmap, *, width: int = 1100, height: int = 620) -> 
     inner = max(width - left - 12, 40)
     below = int(min(max((text_width(code) for code in codes), default=0), 190)) + 16
     rows = int(heatmap.bounds[-1])
-    image = alt.Chart({"values": [{"url": _picture(heatmap, height * 2)}]}).mark_image(  # type: ignore[arg-type]
-        x=0, y=0, width=inner, height=height, align="left", baseline="top", aspect=False, aria=False
+    picture = pd.DataFrame({"url": [_picture(heatmap, inner, height)]})
+    image = drawn(picture).mark_image(
+        x=0,
+        y=0,
+        width=inner,
+        height=height,
+        align="left",
+        baseline="top",
+        aspect=False,
+        aria=False,
     )
     layers = [
         image.encode(alt.Url("url:N")),
@@ -233,10 +254,8 @@ def _gray_order(rows: npt.NDArray[np.uint8]) -> Labels:
 def _blocks(sizes: Labels, max_rows: int | None) -> tuple[Labels, Labels]:
     """Cut each cluster into blocks of nearly equal size; where blocks and clusters begin."""
     n = int(sizes.sum())
-    if max_rows is None or n <= max_rows:
-        blocks = sizes
-    else:
-        blocks = np.minimum(sizes, np.maximum(sizes * max_rows // n, 1))
+    most = sizes if max_rows is None else np.maximum(sizes * max_rows // max(n, 1), 1)
+    blocks = np.minimum(sizes, most)
     ends = np.cumsum(sizes) - sizes
     parts = [
         end + np.arange(count) * size // max(count, 1)
@@ -255,7 +274,7 @@ def _averaged(dense: npt.NDArray[np.uint8], starts: Labels) -> npt.NDArray[np.ui
     return np.rint(means * 255).astype(np.uint8)
 
 
-def _picture(heatmap: Heatmap, lines: int) -> str:
+def _picture(heatmap: Heatmap, width: int, lines: int) -> str:
     """Color the matrix: opacity is the share; every other cluster has a light ground."""
     matrix, bounds = heatmap.matrix, heatmap.bounds
     rows = int(bounds[-1])
@@ -264,6 +283,10 @@ def _picture(heatmap: Heatmap, lines: int) -> str:
     cuts = np.unique(np.linspace(0, rows, min(lines, rows) + 1).astype(np.int64)[:-1])
     share = np.add.reduceat(matrix, cuts, axis=0, dtype=np.float64)
     share /= np.diff(np.append(cuts, rows))[:, None] * 255.0
+    # whole pixels for each column and row: a browser blurs what it must enlarge
+    share = share[:, (np.arange(width) * matrix.shape[1]) // width]
+    share = share[(np.arange(lines) * len(cuts)) // lines]
+    cuts = cuts[(np.arange(lines) * len(cuts)) // lines]
     cluster = np.searchsorted(bounds, cuts, side="right") - 1
     ground = np.where(cluster % 2 == 1, 0.22, 0.0)[:, None]
     opacity = share + ground * (1 - share)
@@ -285,23 +308,21 @@ def _cluster_marks(
     data["href"] = [cluster_link(cluster) for cluster in heatmap.clusters]
     data["zero"], data["right"], data["near"], data["far"] = 0, width, -4, -10
     data["middle"] = (bounds[:-1] + bounds[1:]) / 2
-    down = alt.Scale(domain=[0, height], range=[0, height], nice=False)
     over = alt.Scale(domain=[0, width], range=[0, width], nice=False)
-    told = (alt.Description("hover:N"), alt.Href("href:N"))
     base = drawn(data[data["end"] > data["y"]])
-    plain = {"axis": None}
-    rules = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False).encode(
-        alt.X("zero:Q", scale=over, **plain), alt.X2("right:Q"), alt.Y("end:Q", scale=down, **plain)
+    lines = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False).encode(
+        alt.X("zero:Q", scale=over, axis=None), alt.X2("right:Q"), pixels("end", height)
     )
-    leads = base.mark_rule(color=NEUTRAL, clip=False, aria=False).encode(
-        alt.X("near:Q", scale=over, **plain),
+    leads = base.mark_rule(color=NEUTRAL, aria=False).encode(
+        alt.X("near:Q", scale=over, axis=None),
         alt.X2("far:Q"),
-        alt.Y("middle:Q", scale=down, **plain),
+        pixels("middle", height),
         alt.Y2("place:Q"),
     )
     text = drawn(data).mark_text(align="right", x=-12, color=INK, fontSize=11)
-    texts = text.encode(alt.Y("place:Q", scale=down, **plain), alt.Text("text_label:N"), *told)
-    return [rules, leads, texts]
+    told = (alt.Description("hover:N"), alt.Href("href:N"))
+    texts = text.encode(pixels("place", height), alt.Text("text_label:N"), *told)
+    return [lines, leads, texts]
 
 
 def _code_marks(

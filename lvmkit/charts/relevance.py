@@ -1,5 +1,7 @@
 """What sets a cluster apart: its most relevant codes (Ruffini et al. 2017, tables 1 and 2)."""
 
+from typing import Any
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -41,8 +43,8 @@ def relevance_table(
     Returns
     -------
     DataFrame
-        cluster, cluster_label, code, label, n, size, share (in the cluster), overall (share of all records),
-        lift, relevance (nats).
+        cluster, cluster_label, code, label, n, size, share (in the cluster), overall (share of all
+        records), lift, relevance (nats).
 
     Raises
     ------
@@ -51,6 +53,7 @@ def relevance_table(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> counted = count_codes(np.array([[1, 1], [1, 0], [1, 0]]), [0, 1, 1], feature_names=["a", "b"])
     >>> relevance_table(counted, 0, balance=0.2)[["code", "share", "lift"]].round(1)
@@ -102,6 +105,7 @@ def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5)
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> counted = count_codes(np.array([[1, 0], [0, 1]]), [0, 1], titles=["Anemia", "Asthma"])
     >>> relevance_summary(counted)["codes"].tolist()
@@ -143,6 +147,7 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> table = relevance_table(count_codes(np.array([[1, 0], [0, 1]]), [0, 1], names=["A", "B"]), 1)
     >>> relevance_chart(table).to_dict()["title"]["text"]
@@ -156,7 +161,9 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     )
     left = margin(table["label"], width * 0.46)
     y = rows_of(list(table["label"]))
-    x = share_axis(float(table[["share", "overall"]].max(axis=None)) if len(table) else 1.0)
+    x = share_axis(
+        float(np.nanmax(table[["share", "overall"]].to_numpy(dtype=float))) if len(table) else 1.0
+    )
     base = drawn(data).encode(y, alt.Description("hover:N"), alt.Href("href:N"))
     hover = alt.Tooltip("hover:N", title="code")
     behind = base.mark_bar(color=NEUTRAL, opacity=0.55).encode(
@@ -186,12 +193,7 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     )
 
 
-def _told(row: dict[str, object]) -> str:
+def _told(row: dict[Any, Any]) -> str:
     """Tell one code in words."""
-    share, overall, n, size, lift = (
-        float(str(row[name])) for name in ("share", "overall", "n", "size", "lift")
-    )
-    return (
-        f"{row['label']}: {percent(share)} of the cluster ({whole(n)} of {whole(size)}), "
-        f"{percent(overall)} of all records, lift {lift:.2f}"
-    )
+    inside = f"{percent(row['share'])} of the cluster ({whole(row['n'])} of {whole(row['size'])})"
+    return f"{row['label']}: {inside}, {percent(row['overall'])} of all, lift {row['lift']:.2f}"

@@ -3,7 +3,6 @@
 from collections.abc import Collection
 
 import altair as alt
-import numpy as np
 import pandas as pd
 
 from lvmkit.charts._frame import (
@@ -37,6 +36,7 @@ def sizes_table(counts: CodeCounts) -> pd.DataFrame:
 
     Examples
     --------
+    >>> import numpy as np
     >>> from lvmkit.scores import count_codes
     >>> sizes_table(count_codes(np.eye(4), [0, 0, 0, 1], names=["Heart", "Kidney"]))
        cluster       label    n  share
@@ -74,6 +74,7 @@ def sizes_chart(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> table = pd.DataFrame({"cluster": [0], "label": ["0"], "n": [5.0], "share": [1.0]})
     >>> sizes_chart(table).to_dict()["title"]["text"]
     ['Records in each cluster']

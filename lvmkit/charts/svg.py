@@ -32,9 +32,9 @@ def svg(chart: alt.TopLevelMixin) -> str:
     Returns
     -------
     str
-        An `<svg>` element: text in `currentColor`, transparent ground, ids of its own, `aria-label` from the
-        chart's description; marks with a link ("#code=…", "#cluster=…") are `<a>` with a `<title>`, and each
-        target is one tab stop.
+        An `<svg>` element: text in `currentColor`, transparent ground, ids of its own, `aria-label`
+        from the chart's description; marks with a link ("#code=…", "#cluster=…") are `<a>` with a
+        `<title>`, and each target is one tab stop.
 
     Raises
     ------
@@ -43,12 +43,13 @@ def svg(chart: alt.TopLevelMixin) -> str:
 
     Notes
     -----
-    Measuring texts takes most of the time of vl-convert (about 0.1 ms a letter, twice). Since the charts' margins are
-    fixed, texts in data columns named "text…" and titles are replaced by short tokens for the
-    layout and put back afterwards.
+    Measuring texts takes most of the time of vl-convert (about 0.1 ms a letter, twice). Since the
+    charts' margins are fixed, texts in data columns named "text…" and titles are replaced by short
+    tokens for the layout and put back afterwards.
 
     Examples
     --------
+    >>> import altair as alt
     >>> import pandas as pd
     >>> data = pd.DataFrame({"x": [1], "href": ["#code=428"]})
     >>> picture = svg(alt.Chart(data).mark_bar().encode(x="x:Q", href="href:N"))
@@ -85,6 +86,7 @@ def png(chart: alt.TopLevelMixin, *, scale: float = 2.0) -> bytes:
 
     Examples
     --------
+    >>> import altair as alt
     >>> png(alt.Chart().mark_bar().encode(x=alt.datum(1)))[1:4]
     b'PNG'
     """
@@ -118,6 +120,7 @@ def png_data_uri(pixels: npt.NDArray[np.uint8]) -> str:
 
     Examples
     --------
+    >>> import numpy as np
     >>> png_data_uri(np.zeros((2, 3, 4), dtype=np.uint8))[:22]
     'data:image/png;base64,'
     """

@@ -82,10 +82,13 @@ def themed(chart: AnyChart) -> AnyChart:
 
     Examples
     --------
+    >>> import altair as alt
     >>> bare = alt.Chart().mark_bar()
     >>> themed(bare).to_dict()["config"]["background"]
     'transparent'
     """
-    copy = chart.copy(deep=False)
+    copy: Any = chart
+    copy = copy.copy(deep=False)
     copy["config"] = theme()["config"]
-    return copy
+    themed_copy: AnyChart = copy
+    return themed_copy

@@ -22,11 +22,12 @@ def from_columns(
     if not columns:
         return pd.DataFrame(index=pd.Index(ids, dtype=object))
     values = [_value(table, column) for column in columns]
-    smallest = ", ".join(f"min({v}) AS a{i}" for i, v in enumerate(values))
-    differs = ", ".join(f"min({v}) <> max({v}) AS b{i}" for i, v in enumerate(values))
+    named = ", ".join(f"{v} AS v{i}" for i, v in enumerate(values))
+    smallest = ", ".join(f"min(v{i}) AS a{i}" for i in range(len(values)))
+    differs = ", ".join(f"min(v{i}) <> max(v{i}) AS b{i}" for i in range(len(values)))
     frame = table.database.execute(
-        f"SELECT {smallest}, {differs} FROM {table.relation} AS source "
-        f"JOIN records ON {record} = records.p GROUP BY i ORDER BY i"
+        f"SELECT {smallest}, {differs} FROM (SELECT {record} AS p, {named} FROM {table.relation}) "
+        "JOIN records USING (p) GROUP BY i ORDER BY i"
     ).df()
     for i, column in enumerate(columns):
         n = int(frame[f"b{i}"].fillna(value=False).sum())
@@ -51,7 +52,8 @@ def _value(table: Table, column: str) -> str:
         f"OR regexp_matches({text}, '^[-+]?0[0-9]')"
     )
     texts, values = table.database.execute(
-        f"SELECT count(*) FILTER ({text} IS NOT NULL AND ({not_number})), count({text}) FROM {table.relation}"
+        f"SELECT count(*) FILTER ({text} IS NOT NULL AND ({not_number})), count({text}) "
+        f"FROM (SELECT DISTINCT {name} FROM {table.relation})"
     ).fetchall()[0]
     return f"CAST({text} AS DOUBLE)" if values and not texts else text
 

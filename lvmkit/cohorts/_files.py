@@ -1,8 +1,10 @@
 """Files of events: which ones a path or glob names, other encodings, and what is wrong with a bad one."""
 
 import codecs
+import csv
 import glob
 import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,6 +78,22 @@ def _opened(name: str) -> BinaryIO:
     """Open a file, decompressed if it is gzip."""
     opener = gzip.open if name.endswith(".gz") else open
     return cast("BinaryIO", opener(name, "rb"))
+
+
+def check_delimited(name: str, header: str) -> None:
+    """Refuse a file that was read as one column although its header names several."""
+    delimiter = max(",;\t|", key=header.count)
+    if delimiter not in header:
+        return
+    with _opened(name) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
+        rows = csv.reader(text, delimiter=delimiter)
+        width = len(next(rows))
+        uneven = next((row for row in rows if len(row) not in {0, width}), None)
+        found = "a quotation mark may not be closed"
+        if uneven is not None:
+            found = f"line {rows.line_num:,} has {len(uneven)} fields, the header {width}"
+    msg = f"source: {Path(name).name!r} does not read as a table: {found}; correct the file."
+    raise ValueError(msg)
 
 
 def diagnosis(names: list[str], error: Exception) -> str:

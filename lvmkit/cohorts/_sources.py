@@ -13,7 +13,14 @@ import duckdb
 import pandas as pd
 
 from lvmkit._checks import listed
-from lvmkit.cohorts._files import diagnosis, in_utf8, is_parquet, is_utf8, named_files
+from lvmkit.cohorts._files import (
+    check_delimited,
+    diagnosis,
+    in_utf8,
+    is_parquet,
+    is_utf8,
+    named_files,
+)
 
 Source = pd.DataFrame | str | Path
 FETCHED_ROWS = 50_000
@@ -37,8 +44,9 @@ class Table:
         """Refuse a column that the source does not have, naming the closest."""
         for column in columns:
             if column not in self.kinds:
-                near = get_close_matches(str(column), self.kinds, n=1, cutoff=0.5)
-                meant = f" Did you mean {near[0]!r}?" if near else ""
+                known = {name.lower(): name for name in self.kinds}
+                near = get_close_matches(str(column).lower(), known, n=1, cutoff=0.5)
+                meant = f" Did you mean {known[near[0]]!r}?" if near else ""
                 has = listed(list(self.kinds), 20)
                 msg = f"{argument}={column!r} is not a column of {self.name}; it has {has}.{meant}"
                 raise ValueError(msg)
@@ -157,6 +165,8 @@ def _file_table(
             readable = [in_utf8(name, encoding, folder) for name in names]
         relation = _relation(readable)
         kinds = _kinds(database, relation)
+        if len(kinds) == 1 and not is_parquet(names[0]):
+            check_delimited(readable[0], next(iter(kinds)))
         _check_same_columns(database, readable, kinds)
         yield Table(database, relation, kinds, shown)
     except duckdb.Error as error:
@@ -168,7 +178,7 @@ def _relation(names: Sequence[str]) -> str:
     literals = ", ".join("'" + glob.escape(name).replace("'", "''") + "'" for name in names)
     if is_parquet(names[0]):
         return f"read_parquet([{literals}], union_by_name = true)"
-    form = "all_varchar = true, header = true, quote = '\"', escape = '\"', comment = ''"
+    form = "all_varchar = true, header = true, quote = '\"', escape = '\"', comment = '', skip = 0"
     return f"read_csv([{literals}], {form}, union_by_name = true)"
 
 

@@ -197,10 +197,11 @@ def _check_counts(entries: Entries, column: str | None) -> None:
     """Refuse counts that are missing, negative or no whole numbers, naming their rows."""
     if column is None:
         return
-    value = "TRY_CAST(n AS DOUBLE)"
+    number = "TRY_CAST(n AS DOUBLE)"
     wrong = entries.all(
-        f"SELECT rowid + 1, coalesce(n, 'nothing') FROM entries WHERE {value} IS NULL OR isnan({value}) "
-        f"OR isinf({value}) OR {value} < 0 OR {value} <> trunc({value}) ORDER BY rowid LIMIT 6"
+        "SELECT rowid + 1, coalesce(nullif(trim(n), ''), 'nothing') FROM entries "
+        f"WHERE {number} IS NULL OR NOT isfinite({number}) OR {number} < 0 OR {number} <> trunc({number}) "
+        "ORDER BY rowid LIMIT 6"
     )
     if wrong:
         shown = ", ".join(f"row {row}: {value}" for row, value in wrong[:5])

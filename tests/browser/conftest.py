@@ -33,6 +33,27 @@ LOCAL = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:", "file:", "abo
 NOISE = ("Refused to get unsafe header", "favicon.ico")
 
 
+MEASURED = pytest.StashKey[list]()
+
+
+def pytest_configure(config):
+    config.stash[MEASURED] = []
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    if config.stash.get(MEASURED, []):
+        terminalreporter.section("measured in the browser")
+        for line in config.stash[MEASURED]:
+            terminalreporter.write_line(line)
+
+
+@pytest.fixture(scope="session")
+def measured(request):
+    """Note a figure for the summary at the end: ``measured("pick, served", 41, "ms")``."""
+    notes = request.config.stash[MEASURED]
+    return lambda name, value, unit: notes.append(f"{name}: {value} {unit}")
+
+
 @pytest.fixture(scope="session")
 def demo():
     """The module that makes the demonstration dashboard."""
@@ -181,7 +202,10 @@ class Lab:
                 *(f"--ServerApp.base_url={self.base}", f"--IdentityProvider.token={self.token}"),
                 *("--LabApp.expose_app_in_browser=True", "--LabApp.news_url=None"),
                 *("--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",),
-                *("--LabApp.extension_manager=readonly", f"--ServerApp.root_dir={folder}/notebooks"),
+                *(
+                    "--LabApp.extension_manager=readonly",
+                    f"--ServerApp.root_dir={folder}/notebooks",
+                ),
             ],
             env=os.environ | homes | {"JUPYTER_PREFER_ENV_PATH": "0"},
             cwd=folder,
@@ -209,7 +233,14 @@ class Lab:
     def write(self, name, *cells):
         """Write a notebook with code cells."""
         made = [
-            {"cell_type": "code", "id": f"c{i}", "source": c, "metadata": {}, "outputs": [], "execution_count": None}
+            {
+                "cell_type": "code",
+                "id": f"c{i}",
+                "source": c,
+                "metadata": {},
+                "outputs": [],
+                "execution_count": None,
+            }
             for i, c in enumerate(cells)
         ]
         spec = {"name": "python3", "display_name": "Python 3", "language": "python"}
@@ -230,9 +261,7 @@ class Lab:
         page.evaluate("jupyterapp.commands.execute('notebook:run-all-cells')")
 
 
-KERNEL_IDLE = (
-    "jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'"
-)
+KERNEL_IDLE = "jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.status === 'idle'"
 PROXY_CONFIG = """
 import os, sys
 c.ServerProxy.servers = {}

@@ -29,7 +29,12 @@ LAYOUT = {
 CONTROLS = [
     {"name": "k", "kind": "number", "label": "Clusters", "min": 2, "max": 40, "step": 1},
     {"name": "prior", "kind": "range", "label": "Prior", "min": 0, "max": 1, "step": 0.1},
-    {"name": "start", "kind": "select", "label": "Start", "options": [["a", "first"], ["b", "other"]]},
+    {
+        "name": "start",
+        "kind": "select",
+        "label": "Start",
+        "options": [["a", "first"], ["b", "other"]],
+    },
     {"name": "drop", "kind": "multiselect", "label": "Leave out", "options": []},
     {"name": "name", "kind": "text", "label": "Name", "suggestions": ["Heart", "Kidney"]},
     {"name": "notes", "kind": "textarea", "label": "Notes"},
@@ -82,7 +87,14 @@ def board(*, n=2_000, k=16, d=700, columns=40):
             names=names,
         ),
         "heat": Heat(title="Heat", **heat_fields(X, labels, max_rows=10**9, **shown)),
-        "table": Table(title="Records", rows=_rows(120), columns=COLUMNS, key="id", searchable=True, download="records.csv"),
+        "table": Table(
+            title="Records",
+            rows=_rows(120),
+            columns=COLUMNS,
+            key="id",
+            searchable=True,
+            download="records.csv",
+        ),
         "picture": Picture(title="Shares", svg=SVG, alt="Shares of clusters", download="shares"),
         "words": Text(text=f"## Words\nSome **bold** text: {HOSTILE}\n\n- first\n- second"),
     }
@@ -102,7 +114,13 @@ COLUMNS = [
 def _rows(n):
     """Return rows with numbers, hidden counts and text that wants to be markup."""
     return [
-        {"id": f"R{i:03}", "age": 20 + i % 70, "p": i / n, "n": i * 10 if i % 7 else "<11", "why": HOSTILE}
+        {
+            "id": f"R{i:03}",
+            "age": 20 + i % 70,
+            "p": i / n,
+            "n": i * 10 if i % 7 else "<11",
+            "why": HOSTILE,
+        }
         for i in range(n)
     ]
 

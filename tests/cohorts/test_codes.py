@@ -18,7 +18,9 @@ def test_icd9_table_is_the_published_one(real_data):
 def test_every_icd9_code_has_its_published_title_and_chapter(real_data):
     path = real_data / "icd9" / "icd9cm_dx.csv.gz"
     published = pd.read_csv(path, dtype=str, keep_default_na=False)
-    assert codes.category(published["code_dotted"], "icd9").tolist() == published["category"].tolist()
+    assert (
+        codes.category(published["code_dotted"], "icd9").tolist() == published["category"].tolist()
+    )
     some = published[published["code"] != published["category"]].iloc[::40]
     assert [codes.title(c, "icd9") for c in some["code_dotted"]] == some["long_title"].tolist()
     assert [codes.chapter(c, "icd9") for c in some["code"]] == some["chapter"].tolist()
@@ -49,7 +51,13 @@ def test_icd10_categories_known_from_elsewhere(code, title, number):
 def test_icd10_chapters_hold_their_categories_and_known_ranges():
     chapters = codes.chapters("icd10")
     assert len(chapters) == 22
-    ranges = {1: ("A00", "B99"), 2: ("C00", "D49"), 9: ("I00", "I99"), 19: ("S00", "T88"), 21: ("Z00", "Z99")}
+    ranges = {
+        1: ("A00", "B99"),
+        2: ("C00", "D49"),
+        9: ("I00", "I99"),
+        19: ("S00", "T88"),
+        21: ("Z00", "Z99"),
+    }
     assert {n: tuple(chapters.loc[n, ["start", "end"]]) for n in ranges} == ranges
     table = codes.categories("icd10")
     low = chapters.loc[table["chapter_number"], "start"].to_numpy()

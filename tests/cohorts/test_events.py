@@ -108,20 +108,26 @@ def test_counts_are_summed_and_zero_is_absent():
     assert found.to_df().loc["10", "428"] == 2
     assert "038" not in found.var_names
     again = pd.concat([events, events[:1]])
-    with pytest.warns(DataWarning, match="patient and code of another row: their counts are summed"):
+    with pytest.warns(
+        DataWarning, match="patient and code of another row: their counts are summed"
+    ):
         assert cohort(again, count="n", binary=False).to_df().loc["10", "428"] == 4
 
 
 @pytest.mark.parametrize("bad", ["-1", "1.5", "many", "", "nan", "inf"])
 def test_counts_that_are_no_counts_name_their_rows(bad):
     events = EVENTS.assign(n=["1", "1", bad, "1", "1", "1", "1"])
-    with pytest.raises(ValueError, match=f"count='n' needs whole numbers.*row 3: {bad or 'nothing'}"):
+    with pytest.raises(
+        ValueError, match=f"count='n' needs whole numbers.*row 3: {bad or 'nothing'}"
+    ):
         cohort(events, count="n")
 
 
 def test_repeated_rows_are_stated_and_count_once_or_each():
     again = pd.concat([EVENTS, EVENTS[:2]])
-    with pytest.warns(DataWarning, match="2 rows with the patient and code of another row: counted once"):
+    with pytest.warns(
+        DataWarning, match="2 rows with the patient and code of another row: counted once"
+    ):
         assert dense(cohort(again)) == dense(cohort())
     with pytest.warns(DataWarning, match="each counts as an event; pass date="):
         assert cohort(again, binary=False).X.sum() == 9
@@ -146,9 +152,11 @@ def test_dates_tell_double_entries_from_repeated_visits():
 
 
 def test_unknown_columns_name_what_there_is_and_the_closest():
-    with pytest.raises(ValueError, match=r"code='DX' is not a column.*'id', 'dx'.*Did you mean 'dx'"):
+    with pytest.raises(
+        ValueError, match=r"code='DX' is not a column.*'id', 'dx'.*Did you mean 'dx'"
+    ):
         cohort(code="DX")
-    with pytest.raises(ValueError, match="attributes='sexx'.*Did you mean 'sex'"):
+    with pytest.raises(ValueError, match=r"attributes='sexx'.*Did you mean 'sex'"):
         cohort(attributes=["sexx"])
     with pytest.raises(ValueError, match="system='snomed' is neither"):
         cohort(system="snomed")
@@ -156,14 +164,22 @@ def test_unknown_columns_name_what_there_is_and_the_closest():
 
 def test_mixed_systems_are_refused_unless_told_apart():
     mixed = pd.DataFrame(
-        {"id": ["1", "1", "2", "2"], "dx": ["428", "I50.9", "V58", "V58.1"], "version": ["9", "10", "9", "10"]}
+        {
+            "id": ["1", "1", "2", "2"],
+            "dx": ["428", "I50.9", "V58", "V58.1"],
+            "version": ["9", "10", "9", "10"],
+        }
     )
-    with pytest.raises(ValueError, match=r"mixes systems: 1 rows look like ICD-9 \('428'\).*system="):
+    with pytest.raises(
+        ValueError, match=r"mixes systems: 1 rows look like ICD-9 \('428'\).*system="
+    ):
         cohort(mixed)
     found = cohort(mixed, system="version")
     assert found.var_names.tolist() == ["icd9:428", "icd10:I50", "icd10:V58", "icd9:V58"]
     assert found.var["system"].tolist() == ["icd9", "icd10", "icd10", "icd9"]
-    with pytest.warns(DataWarning, match="1 entry ignored: not codes of the system in 'dx': 'I50.9'"):
+    with pytest.warns(
+        DataWarning, match="1 entry ignored: not codes of the system in 'dx': 'I50.9'"
+    ):
         assert cohort(mixed, system="icd9").var_names.tolist() == ["428", "V58"]
 
 
@@ -196,7 +212,9 @@ def test_a_column_that_holds_no_codes_is_refused():
 
 def test_lost_leading_zeros_are_restored_and_stated():
     events = EVENTS.assign(dx=["38", "8", "38.9", "428", "250", "401", "272"])
-    with pytest.warns(DataWarning, match=r"lost leading zeros: restored in 3 of 7 entries \(38 → 038"):
+    with pytest.warns(
+        DataWarning, match=r"lost leading zeros: restored in 3 of 7 entries \(38 → 038"
+    ):
         found = cohort(events)
     assert {"038", "008"} <= set(found.var_names)
     assert len(found.uns["cohort"]["repairs"]) == 1
@@ -220,12 +238,16 @@ def test_numbers_as_codes_are_repaired_where_they_can_be_and_stated():
 
 
 def test_blanks_and_case_do_not_make_new_codes_or_patients():
-    events = EVENTS.assign(id=[" 10", "10 ", "10", "9", "9\t", "b", "b"], dx=EVENTS["dx"].str.lower() + " ")
+    events = EVENTS.assign(
+        id=[" 10", "10 ", "10", "9", "9\t", "b", "b"], dx=EVENTS["dx"].str.lower() + " "
+    )
     assert dense(cohort(events)) == dense(cohort())
 
 
 def test_rows_without_patient_or_code_are_ignored_and_stated():
-    events = EVENTS.assign(id=["10", None, "10", "9", "9", "b", " "], dx=["428", "1", None, "V58", "", "401", "1"])
+    events = EVENTS.assign(
+        id=["10", None, "10", "9", "9", "b", " "], dx=["428", "1", None, "V58", "", "401", "1"]
+    )
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = cohort(events, system="icd9")
@@ -248,7 +270,10 @@ def test_a_category_that_the_tables_lack_is_kept_and_stated():
         ({"min_codes": -1}, "min_codes=-1"),
         ({"min_prevalence": 5}, "min_prevalence=5; expected a share"),
         ({"max_codes": 0}, "max_codes=0"),
-        ({"min_codes": 9}, "No record has min_codes=9 different codes; the longest of 3 records has 3"),
+        (
+            {"min_codes": 9},
+            "No record has min_codes=9 different codes; the longest of 3 records has 3",
+        ),
     ],
 )
 def test_options_out_of_range_are_refused(options, message):
@@ -269,13 +294,15 @@ def test_a_cohort_survives_a_file_and_subsetting(tmp_path):
 
 
 pairs = st.lists(
-    st.tuples(st.sampled_from(["1", "2", "30", "a"]), st.sampled_from(["428", "250.1", "V58", "038.9"])),
+    st.tuples(
+        st.sampled_from(["1", "2", "30", "a"]), st.sampled_from(["428", "250.1", "V58", "038.9"])
+    ),
     min_size=1,
     max_size=20,
 )
 
 
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(pairs, st.randoms(use_true_random=False))
 def test_the_order_of_rows_never_changes_the_result(rows, random):
     shuffled = random.sample(rows, len(rows))
@@ -289,7 +316,7 @@ def test_the_order_of_rows_never_changes_the_result(rows, random):
     assert (first.to_df().sort_index() == expected.sort_index()).all(axis=None)
 
 
-@settings(max_examples=5)
+@settings(max_examples=4)
 @given(pairs, st.integers(0, 20))
 def test_two_files_by_a_glob_equal_the_whole(tmp_path_factory, rows, cut):
     folder = tmp_path_factory.mktemp("parts")
@@ -317,9 +344,9 @@ def test_a_table_larger_than_the_memory_limit_spills(tmp_path, monkeypatch):
     monkeypatch.setattr(_sources, "_private_database", small)
     duckdb.sql(
         "COPY (SELECT 'patient ' || (i % 100000) || ' of a long name' AS id, "
-        "printf('%03d', 240 + i % 40) || '.' || (i % 7) AS dx FROM range(1000000) t(i)) "
+        "(420 + i % 10) || '.' || (i % 7) AS dx FROM range(1000000) t(i)) "
         f"TO '{tmp_path / 'many.parquet'}'"
     )
     with pytest.warns(DataWarning, match="counted once"):
         found = cohort(tmp_path / "many.parquet")
-    assert found.shape == (100_000, 40)
+    assert found.shape == (100_000, 10)

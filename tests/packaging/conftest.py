@@ -30,12 +30,19 @@ class Environment:
             "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
         }
 
-    def run(self, *command: str | Path, cwd: Path) -> str:
-        """Run a command in this environment; a failure shows what it printed."""
+    def run(self, *command: str | Path, cwd: Path, status: int = 0) -> str:
+        """Run a command in this environment and return what it printed; it must end as expected."""
+        path = self.folder / "bin" / command[0]
         done = subprocess.run(
-            command, cwd=cwd, env=dict(self.variables), capture_output=True, text=True, check=False
+            [path, *command[1:]],
+            cwd=cwd,
+            env=dict(self.variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
         )
-        assert done.returncode == 0, f"{command} failed:\n{done.stdout}\n{done.stderr}"
+        assert done.returncode == status, f"{command} ended with {done.returncode}:\n{done.stdout}"
         return done.stdout
 
     def install(self, *requirements: str | Path, cwd: Path) -> None:

@@ -89,7 +89,9 @@ def test_half_is_added_to_each_cell() -> None:
 
 
 def test_effect_sizes_are_the_formulas() -> None:
-    found = association(np.array([[1], [1], [0], [1], [0], [0], [0]]), [0, 0, 0, 1, 1, 1, 1]).iloc[0]
+    found = association(np.array([[1], [1], [0], [1], [0], [0], [0]]), [0, 0, 0, 1, 1, 1, 1]).iloc[
+        0
+    ]
     inside, outside = 2 / 3, 1 / 4
     spread = np.sqrt((inside * (1 - inside) + outside * (1 - outside)) / 2)
     np.testing.assert_allclose(found["difference"], inside - outside)
@@ -139,7 +141,11 @@ def test_hidden_cells_stay_hidden() -> None:
     shown = association_of_counts(counts.suppress())
     hidden = shown["n_in"].isna()
     assert hidden.any()
-    assert shown.loc[hidden, ["n_out", "share_in", "lift", "odds_ratio", "p", "q"]].isna().all(axis=None)
+    assert (
+        shown.loc[hidden, ["n_out", "share_in", "lift", "odds_ratio", "p", "q"]]
+        .isna()
+        .all(axis=None)
+    )
 
 
 def test_a_level_outside_0_and_1_is_refused() -> None:

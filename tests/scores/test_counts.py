@@ -93,7 +93,12 @@ def test_a_small_cluster_is_hidden_with_all_its_codes() -> None:
         (X, [0, 1, 0.5, 1], {}, r"whole numbers; found 0.0, 1.0, 0.5, 1.0 of type float64"),
         (-X, LABELS, {}, r"found -1, -2, -1, -1, -1 and 1 more"),
         (np.full((1, 1), np.nan), [0], {}, r"found nan"),
-        (X, LABELS, {"feature_names": ["a"]}, r"feature_names must name the 3 columns of X; found 1"),
+        (
+            X,
+            LABELS,
+            {"feature_names": ["a"]},
+            r"feature_names must name the 3 columns of X; found 1",
+        ),
         (X, LABELS, {"titles": ["a"]}, r"titles must name the 3 columns of X; found 1"),
         (X, LABELS, {"names": ["a"]}, r"names must name all clusters \(1, 4\); found 1"),
     ],

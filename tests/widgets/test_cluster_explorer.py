@@ -227,7 +227,7 @@ def test_tables_to_share_hide_small_counts_and_formulas(board):
     numbers = [n for n in table["n_in"] if not isinstance(n, str)]
     assert "<11" in set(table["n_in"])
     assert min(numbers) >= 11
-    hidden = table["n_in"] == "<11"
+    hidden = table["n_in"].isin(["<11", "hidden"])
     assert table.loc[hidden, ["share_in", "odds_ratio", "p"]].isna().all(axis=None)
     assert b"'=cmd()" in csv(table)
     assert b",=cmd()" not in csv(assignment_table(board.state))

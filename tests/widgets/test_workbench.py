@@ -95,10 +95,10 @@ def test_a_wrong_choice_says_what_to_do(values, message):
 
 def test_what_fails_while_opening_is_told(table):
     bench = Workbench()
-    press(bench, "open", path=str(table), k=50)
-    assert "50 clusters need at least 50 codes" in bench.components["status"].message
-    press(bench, "open", path=str(table), k=2, model="none.npz")
-    assert "no model file" in bench.components["status"].message
+    with pytest.raises(ValueError, match="50 clusters need at least 50 codes"):
+        press(bench, "open", path=str(table), k=50)
+    with pytest.raises(ValueError, match="no model file"):
+        press(bench, "open", path=str(table), k=2, model="none.npz")
 
 
 def test_a_cohort_opens_directly():

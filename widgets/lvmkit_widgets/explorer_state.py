@@ -17,7 +17,9 @@ from lvmkit_widgets.cluster import Mixture
 from lvmkit_widgets.clustering import Clustering
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.fitting import Job, Progress, check_size, how_it_stopped, refitted, split
+from lvmkit_widgets.hidden import with_texts
 from lvmkit_widgets.history import History, Step
+from lvmkit_widgets.selection import Selection
 from lvmkit_widgets.subset import Subset
 
 START = (
@@ -28,7 +30,7 @@ START = (
 OPENED = "# model and cohort: the fitted model and the cohort that were opened"
 
 
-class ExplorerState(param.Parameterized):
+class ExplorerState(Selection):
     """Selection, clustering and history of a cluster explorer.
 
     Every operation that changes the clustering is one step that can be undone, and is
@@ -53,14 +55,6 @@ class ExplorerState(param.Parameterized):
         When the model does not fit the cohort.
     """
 
-    cluster = param.Integer(default=0, doc="Id of the cluster that is picked.")
-    other = param.Integer(default=None, allow_None=True, doc="Id of the cluster to compare with.")
-    code = param.String(default="", doc="The code that is picked.")
-    patient = param.Integer(default=None, allow_None=True, doc="Picked row of the cohort, from 0.")
-    balance = param.Number(default=0.6, bounds=(0, 1), doc="λ: 1 is probability, 0 is lift.")
-    top = param.Integer(default=20, bounds=(5, 40), doc="Number of codes in the charts.")
-    threshold = param.Integer(default=11, bounds=(1, None), doc="Smaller counts are hidden.")
-    hide_small = param.Boolean(default=True, doc="Whether small counts are hidden on screen too.")
     k = param.Integer(default=8, doc="Number of clusters for the next fit.")
     subset = param.ClassSelector(class_=Subset, default=Subset(), doc="Patients for the next fit.")
     excluded = param.List(default=[], item_type=str, doc="Codes left out of the next fit.")
@@ -120,25 +114,40 @@ class ExplorerState(param.Parameterized):
         """Mean log-likelihood of the patients shown, nats per patient."""
         return self._analysis.log_likelihood(self.view)
 
-    @property
-    def counts(self) -> CodeCounts:
-        """Patients by cluster and code; small counts are hidden if `hide_small` says so."""
-        return self._analysis.counts(self.view, self.threshold if self.hide_small else 0)
+    def counts(self, *, shared: bool = False) -> CodeCounts:
+        """Count patients by cluster and code.
 
-    @property
-    def association(self) -> pd.DataFrame:
-        """Each code in each cluster against the rest, with intervals and tests."""
-        return self._analysis.association(self.view, self.threshold if self.hide_small else 0)
+        Parameters
+        ----------
+        shared : bool, default=False
+            Hide small counts even if `hide_small` is off.
 
-    @property
-    def shared_counts(self) -> CodeCounts:
-        """As `counts`, with small counts hidden in any case."""
-        return self._analysis.counts(self.view, self.threshold)
+        Returns
+        -------
+        CodeCounts
+            NaN where hidden.
+        """
+        hide = self.hide_small or shared
+        return self._analysis.counts(self.view, self.threshold if hide else 0)
 
-    @property
-    def shared_association(self) -> pd.DataFrame:
-        """As `association`, with small counts hidden in any case."""
-        return self._analysis.association(self.view, self.threshold)
+    def association(self, *, shared: bool = False) -> pd.DataFrame:
+        """Compare each code in each cluster with the rest, with intervals and tests.
+
+        Parameters
+        ----------
+        shared : bool, default=False
+            Hide small counts even if `hide_small` is off.
+
+        Returns
+        -------
+        DataFrame
+            As `lvmkit.scores.association` gives it; counts as text, "<11" or "hidden" where hidden.
+        """
+        hide = self.hide_small or shared
+        shown = self._analysis.association(self.view, self.threshold if hide else 0)
+        whole = self._analysis.association(self.view)
+        names = ["n_in", "n_out", "size_in", "size_out"]
+        return with_texts(shown, whole, names, self.threshold)
 
     @property
     def n_chosen(self) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import logging
 import os
 import secrets
 import sys
@@ -15,8 +16,11 @@ from urllib.parse import urlencode
 import panel as pn
 from panel.io.server import get_server
 
+from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.guard import TOKEN_HEADER, Guard
+from lvmkit_widgets.kinds import Text
 
+log = logging.getLogger(__name__)
 PORT = 5006
 TOKEN_VARIABLE = "LVMKIT_TOKEN"
 PAGE_STYLE = ":root { color-scheme: light dark; } html, body { background: Canvas; }"
@@ -177,7 +181,7 @@ def _server(
         pn.config.raw_css = [*pn.config.raw_css, PAGE_STYLE]
     try:
         return get_server(
-            {"/": lambda: factory().__panel__()},
+            {"/": lambda: _page(factory)},
             port=port,
             address=address,
             websocket_origin="*" if any_origin else None,
@@ -189,6 +193,17 @@ def _server(
             raise
         msg = f"port {port} is in use; choose another, or 0 for a free one"
         raise ValueError(msg) from error
+
+
+def _page(factory: Callable[[], Any]) -> Any:
+    """Return a new dashboard's page, or one that tells in plain words why there is none."""
+    try:
+        return factory().__panel__()
+    except Exception as error:
+        log.exception("a dashboard could not be made")
+        why = f"The dashboard could not be opened: {error or type(error).__name__}"
+        sorry = Text(text=f"{why}\n\nDetails are where the program was started.", tone="warning")
+        return Dashboard({"sorry": sorry}, "sorry", title="lvmkit").__panel__()
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.explorer_state import ExplorerState
+from lvmkit_widgets.hidden import shown_count
 
 
 def codes_table(state: ExplorerState) -> pd.DataFrame:
@@ -19,15 +20,15 @@ def codes_table(state: ExplorerState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per cluster and code that somebody has; counts below `state.threshold` are shown
-        as "<11", and numbers that rest on them are left out.
+        One row per cluster and code that somebody has; small counts are "<11", those hidden to
+        protect them "hidden", and numbers that rest on either are left out.
     """
-    table = state.shared_association
-    table = table[~(table["n_in"] == 0)].copy()
+    table = state.association(shared=True)
+    table = table[table["n_in"] != 0].copy()
     names = {c.id: c.label for c in state.clustering.clusters}
     table.insert(1, "name", table["cluster"].map(names))
     table.insert(3, "title", [state.patients.titles.get(code, "") for code in table["code"]])
-    return with_small(table, ["n_in", "n_out", "size_in", "size_out"], state.threshold)
+    return table
 
 
 def clusters_table(state: ExplorerState) -> pd.DataFrame:
@@ -43,17 +44,17 @@ def clusters_table(state: ExplorerState) -> pd.DataFrame:
     DataFrame
         Id, name, note, size, share, and the codes that mark the cluster.
     """
-    counts = state.shared_counts
-    table = pd.DataFrame(
+    counts = state.counts(shared=True)
+    sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
+    return pd.DataFrame(
         {
             "cluster": state.clustering.ids,
             "name": state.clustering.labels,
-            "patients": counts.sizes,
+            "patients": [shown_count(n, whole, state.threshold) for n, whole in sizes],
             "share": counts.weights,
             "note": [c.note for c in state.clustering.clusters],
         }
     )
-    return with_small(table, ["patients"], state.threshold)
 
 
 def assignment_table(state: ExplorerState) -> pd.DataFrame:
@@ -81,30 +82,6 @@ def assignment_table(state: ExplorerState) -> pd.DataFrame:
             "second_posterior": a.posterior[rows, a.runner_up].round(6),
         }
     )
-
-
-def with_small(table: pd.DataFrame, counts: list[str], threshold: int) -> pd.DataFrame:
-    """Write whole numbers, and hidden ones as "<11".
-
-    Parameters
-    ----------
-    table : DataFrame
-        Hidden counts are NaN.
-    counts : list of str
-        Columns of counts.
-    threshold : int
-        Smaller counts were hidden.
-
-    Returns
-    -------
-    DataFrame
-        A copy for reading.
-    """
-    shown = table.copy()
-    for name in counts:
-        values = [f"<{threshold}" if np.isnan(n) else int(n) for n in table[name].astype(float)]
-        shown[name] = pd.Series(values, index=table.index, dtype=object)
-    return shown
 
 
 def csv(table: pd.DataFrame) -> bytes:

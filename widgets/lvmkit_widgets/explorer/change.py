@@ -61,7 +61,7 @@ class Change(Part):
         state = self.state
         options = [
             [str(i), label]
-            for i, label in zip(state.clustering.ids, state.counts.cluster_labels, strict=True)
+            for i, label in zip(state.clustering.ids, state.counts().cluster_labels, strict=True)
         ]
         self.fit.controls = self._fit_controls()
         self.fit.values = {**self.choice.values(), "k": state.k}

@@ -38,7 +38,7 @@ class Compare(Part):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, counts = self.state, self.state.counts
+        state, counts = self.state, self.state.counts()
         options = [
             [str(i), label] for i, label in zip(counts.clusters, counts.cluster_labels, strict=True)
         ]
@@ -87,9 +87,9 @@ class Compare(Part):
     def _rows(self, most: int) -> list[dict[str, Any]]:
         """List every code that somebody in one of the two has."""
         state = self.state
-        table = comparison_table(state.counts, state.cluster, state.other, top=most)
+        table = comparison_table(state.counts(), state.cluster, state.other, top=most)
         table = table[~((table["n_first"] == 0) & (table["n_second"] == 0))]
-        hidden = f"<{state.threshold}"
+        hidden = "hidden"
         titles = state.patients.titles
         return [
             {

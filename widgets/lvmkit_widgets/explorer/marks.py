@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from lvmkit.charts import code_profile_chart, code_profile_table, svg
 from lvmkit.scores import CodeCounts
@@ -77,7 +76,7 @@ class Marks(Part):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, counts = self.state, self.state.counts
+        state, counts = self.state, self.state.counts()
         if self.changed("relevance", counts):
             self.relevance.param.update(**relevance_fields(counts))
         code = state.code or first_code(state)
@@ -110,7 +109,7 @@ class Marks(Part):
         """Draw where a code sits."""
         title = self.state.patients.title(code)
         text = f"{title}: share of patients in each cluster, with 95% interval."
-        chart = code_profile_chart(code_profile_table(self.state.counts, code), width=900)
+        chart = code_profile_chart(code_profile_table(self.state.counts(), code), width=900)
         self.profile.param.update(svg=svg(chart), alt=text, caption=text)
 
 
@@ -152,7 +151,7 @@ def first_code(state: ExplorerState) -> str:
     str
         At balance 0.6.
     """
-    counts = state.counts
+    counts = state.counts()
     scores = score_codes(counts, balance=0.6)
     return counts.codes[int(np.argmax(scores[counts.row(state.cluster)]))]
 
@@ -170,12 +169,9 @@ def evidence_rows(state: ExplorerState) -> list[dict[str, Any]]:
     list of dict
         One per code that anybody of the cluster has, largest odds ratio first.
     """
-    table = state.association
-    table = table[(table["cluster"] == state.cluster) & ~(table["n_in"] == 0)]
+    table = state.association()
+    table = table[(table["cluster"] == state.cluster) & (table["n_in"] != 0)]
     table = table.sort_values("odds_ratio", ascending=False, na_position="last")
     table = table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
-    hidden = f"<{state.threshold}"
-    n_in = [hidden if pd.isna(n) else int(n) for n in table["n_in"]]
     keys = [column["key"] for column in EVIDENCE]
-    rows = table.assign(n_in=pd.Series(n_in, index=table.index, dtype=object))[keys]
-    return [dict(zip(keys, row, strict=True)) for row in rows.itertuples(index=False)]
+    return [dict(zip(keys, row, strict=True)) for row in table[keys].itertuples(index=False)]

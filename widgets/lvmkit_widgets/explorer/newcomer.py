@@ -152,7 +152,7 @@ class Newcomer(Part):
 
     def _rows(self, posteriors: tuple[float, ...]) -> list[dict[str, Any]]:
         """List the clusters with the probability of each."""
-        clustering, labels = self.state.clustering, self.state.counts.cluster_labels
+        clustering, labels = self.state.clustering, self.state.counts().cluster_labels
         return [
             {"id": id, "label": label, "posterior": p, "bar": p, "share": float(w)}
             for id, label, p, w in zip(
@@ -176,5 +176,5 @@ def common_codes(state: ExplorerState, most: int = 3) -> str:
     str
         Separated by blanks.
     """
-    totals = np.nan_to_num(state.counts.totals)
-    return " ".join(state.counts.codes[j] for j in np.argsort(-totals)[:most])
+    totals = np.nan_to_num(state.counts().totals)
+    return " ".join(state.counts().codes[j] for j in np.argsort(-totals)[:most])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from lvmkit.charts import (
     frequencies_chart,
     frequencies_table,
@@ -16,6 +14,7 @@ from lvmkit.charts import (
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer.part import Part
 from lvmkit_widgets.heat import heat_fields
+from lvmkit_widgets.hidden import shown_count
 from lvmkit_widgets.kinds import Form, Heat, Picture, Table
 
 SUMMARY = [
@@ -68,7 +67,7 @@ class Overview(Part):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, counts = self.state, self.state.counts
+        state, counts = self.state, self.state.counts()
         self.chosen.controls = [
             {
                 "name": "top",
@@ -81,11 +80,7 @@ class Overview(Part):
         ]
         self.chosen.values = {"top": state.top}
         if self.changed("summary", counts, state.balance):
-            rows = relevance_summary(counts, balance=state.balance, top=5).to_dict("records")
-            hidden = f"<{state.threshold}"
-            self.summary.rows = [
-                {**row, "n": hidden if np.isnan(row["n"]) else int(row["n"])} for row in rows
-            ]
+            self.summary.rows = self._summary_rows()
         self.summary.selected = state.cluster
         if self.changed("frequencies", counts, state.top):
             chart = frequencies_chart(frequencies_table(counts, top=state.top))
@@ -96,6 +91,16 @@ class Overview(Part):
         if self.changed("heat", state.assignment, state.clustering.labels, state.top):
             self.heat.param.update(**self.heat_fields())
         self.heat.param.update(selected=state.cluster, code=state.code)
+
+    def _summary_rows(self) -> list[dict[str, Any]]:
+        """Return the documents' table 1."""
+        state = self.state
+        table = relevance_summary(state.counts(), balance=state.balance, top=5)
+        sizes = dict(zip(state.clustering.ids, state.assignment.sizes, strict=True))
+        return [
+            {**row, "n": shown_count(row["n"], sizes[row["cluster"]], state.threshold)}
+            for row in table.to_dict("records")
+        ]
 
     def heat_fields(self, smallest: int = 0) -> dict[str, Any]:
         """Pack the patients for the heat map.

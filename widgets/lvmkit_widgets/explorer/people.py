@@ -104,7 +104,9 @@ class People(Part):
         """Draw one attribute."""
         state = self.state
         hidden = state.threshold if state.hide_small else None
-        if not self.changed(str(picture.name), name, state.assignment, state.counts.names, hidden):
+        if not self.changed(
+            str(picture.name), name, state.assignment, state.counts().names, hidden
+        ):
             return
         values = state.patients.cohort.obs[name].iloc[state.assignment.rows]
         numeric = name in numeric_attributes(values.to_frame())
@@ -112,7 +114,7 @@ class People(Part):
             values if numeric else values.astype(str),
             state.assignment.labels,
             clusters=state.clustering.ids,
-            names=dict(zip(state.clustering.ids, state.counts.names, strict=True)),
+            names=dict(zip(state.clustering.ids, state.counts().names, strict=True)),
             suppress_below=hidden,
         )
         chart = attributes_chart(table, title=spoken(name), unit=UNITS.get(name, ""), width=520)

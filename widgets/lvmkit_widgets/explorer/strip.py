@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lvmkit.disclosure import count_text
 from lvmkit_widgets.analysis import marks
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer.part import Part
+from lvmkit_widgets.hidden import shown_count
 from lvmkit_widgets.kinds import Form, Sizes
 
 
@@ -74,24 +74,19 @@ class Strip(Part):
             self.state.write_note(cluster.id, note)
 
     def _items(self) -> list[dict[str, Any]]:
-        """One item per cluster; small ones without share."""
-        state = self.state
-        total = max(int(state.assignment.sizes.sum()), 1)
-        hints = marks(state.counts)
-        items = []
-        for row, cluster in enumerate(state.clustering.clusters):
-            n = int(state.assignment.sizes[row])
-            small = state.hide_small and 0 < n < state.threshold
-            items.append(
-                {
-                    "id": cluster.id,
-                    "name": state.counts.cluster_labels[row],
-                    "n": count_text(n, threshold=state.threshold) if small else n,
-                    "share": None if small else n / total,
-                    "note": hints[row],
-                }
-            )
-        return items
+        """Describe each cluster; a hidden one without share."""
+        state, counts = self.state, self.state.counts()
+        hints = marks(counts)
+        return [
+            {
+                "id": cluster.id,
+                "name": counts.cluster_labels[row],
+                "n": shown_count(counts.sizes[row], state.assignment.sizes[row], state.threshold),
+                "share": counts.weights[row],
+                "note": cluster.note or hints[row],
+            }
+            for row, cluster in enumerate(state.clustering.clusters)
+        ]
 
 
 class Steps(Part):

@@ -1,6 +1,9 @@
 // Small helpers: elements from data (never markup from data), numbers as text, bytes as arrays.
 
-const NUMBER = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+// Making a formatter costs far more than using one.
+const FORMATS = [0, 1, 2, 3, 4, 5, 6].map(
+  (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
 let lastId = 0;
 
 function uid(stem) {
@@ -26,7 +29,10 @@ function h(tag, attributes = {}, ...children) {
 
 // Set text only where it differs, so that a redraw touches little.
 function setText(el, text) {
-  if (el.textContent !== text) el.textContent = text;
+  const only = el.firstChild;
+  if (only && only === el.lastChild && only.nodeType === Node.TEXT_NODE) {
+    if (only.data !== text) only.data = text;
+  } else if (el.textContent !== text) el.textContent = text;
 }
 
 function setAttribute(el, name, value) {
@@ -42,13 +48,11 @@ function asArray(value, Type) {
 }
 
 function integer(value) {
-  return NUMBER.format(Math.round(value));
+  return fixed(Math.round(value), 0);
 }
 
 function fixed(value, digits) {
-  return value
-    .toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits })
-    .replace("-", "−");
+  return FORMATS[digits].format(value).replace("-", "−");
 }
 
 function percent(value, digits = 1) {

@@ -166,8 +166,7 @@ function heat(part, el) {
   function pick(place) {
     const band = bands.find(({ start, stop }) => place.row >= start && place.row < stop);
     const { code } = columns[place.column];
-    part.set({ code });
-    part.fire("pick", { cluster: band?.id ?? null, code });
+    part.fire("pick", { cluster: band?.id ?? null, code }, { code });
     part.announce(`${band?.name ?? ""}, ${code} picked`);
   }
 

@@ -102,8 +102,7 @@ function relevance(part, el) {
     return made;
   }
   function choose(code) {
-    part.set({ code });
-    part.fire("pick", code);
+    part.fire("pick", code, { code });
     part.announce(`${code} picked`);
   }
 

@@ -15,8 +15,13 @@ function partOf(model, name, { announce, follow }) {
       }
       model.save_changes();
     },
-    fire(field, value = null) {
+    // Something happened; other fields that change with it travel in the same message.
+    fire(field, value = null, changes = {}) {
       const count = (part.get(field)?.[0] ?? 0) + 1;
+      for (const [other, now] of Object.entries(changes)) {
+        model.set(`${name}_${other}`, now);
+        follow(name, other, now);
+      }
       model.set(`${name}_${field}`, [count, value]);
       follow(name, field, value);
       model.save_changes();
@@ -98,9 +103,11 @@ function stage(model, el, kinds, style) {
   root.append(h("style", { text: style }));
   const voice = h("div.lvm-sr", { role: "status", "aria-live": "polite" });
   const announce = (text) => setText(voice, text);
-  const parts = [];
-  const disposals = [];
-  const boxes = [];
+  // What belongs to the layout that stands now; a new layout builds all of it again.
+  let parts = [];
+  let disposals = [];
+  let boxes = [];
+  let tabsShown = [];
 
   // A link hands a change on in the browser; cases do so in a saved page, where no Python answers.
   function follow(name, field, value) {
@@ -140,7 +147,7 @@ function stage(model, el, kinds, style) {
     const part = open(name);
     const head = h("header.lvm-head", { hidden: true });
     const body = h(`div.lvm-${kind}`, { "data-part": name });
-    const box = h("section.lvm-box", {}, head, body);
+    const box = h(`section.lvm-box.lvm-box-${kind}`, {}, head, body);
     const helpPlace = h("div");
     head.after(helpPlace);
     part.on(["title", "help"], () => {
@@ -234,7 +241,7 @@ function stage(model, el, kinds, style) {
       });
       settle(buttons[current]);
     };
-    main.on(["tabs"], show, { now: false });
+    tabsShown.push(show);
     const box = h("div.lvm-tabbed", {}, list, panels.map((panel) => panel.el));
     const live = () => panels.some((panel) => panel.live());
     boxes.push({ el: box, live, mark: show });
@@ -258,9 +265,22 @@ function stage(model, el, kinds, style) {
     }
   }
 
+  function clear() {
+    for (const dispose of disposals) dispose();
+    for (const part of parts) part.dispose();
+    [parts, disposals, boxes, tabsShown] = [[], [], [], []];
+  }
+
   const heading = h("header.lvm-title");
   const footer = h("footer.lvm-footer");
-  root.append(heading, build(main.get("layout") ?? []).el, footer, voice);
+  const place = h("div");
+  root.append(heading, place, footer, voice);
+  main.on(["layout"], () => {
+    clear();
+    place.replaceChildren(build(main.get("layout") ?? []).el);
+    refresh();
+  });
+  main.on(["tabs"], () => tabsShown.forEach((show) => show()), { now: false });
   main.on(["title", "subtitle", "footer"], () => {
     heading.replaceChildren();
     if (main.get("title")) heading.append(h("h2", { text: main.get("title") }));
@@ -279,7 +299,6 @@ function stage(model, el, kinds, style) {
     },
     { now: false },
   );
-  refresh();
   el.append(root);
   const stopTheme = followTheme(root);
   // Plain keys stay here, or a notebook would take them for its own shortcuts.
@@ -290,8 +309,8 @@ function stage(model, el, kinds, style) {
   }
   return () => {
     stopTheme();
-    for (const dispose of disposals) dispose();
-    for (const part of [main, ...parts]) part.dispose();
+    clear();
+    main.dispose();
     root.remove();
   };
 }

@@ -62,8 +62,7 @@ function table(part, el) {
   }
   function pick(row) {
     const key = row[part.get("key")];
-    part.set({ selected: key });
-    part.fire("pick", key);
+    part.fire("pick", key, { selected: key });
     part.announce(`${key} picked`);
   }
   function saveCsv() {

@@ -1,0 +1,249 @@
+"""The cluster explorer by mouse and keyboard: served, in JupyterLab, and as a saved report."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from lvmkit_widgets.cluster_explorer import ClusterExplorer
+from lvmkit_widgets.workbench import Workbench
+
+pytestmark = pytest.mark.browser
+CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]
+COHORT = f"""
+import anndata, numpy as np, pandas as pd, lvmkit
+CODES = {CODES!r}
+centers = np.full((3, 12), 0.05)
+for j in range(3):
+    centers[j, 4 * j : 4 * j + 4] = [0.9, 0.8, 0.7, 0.6]
+truth = lvmkit.BernoulliMixture.from_parameters([0.5, 0.3, 0.2], centers, feature_names=CODES)
+X, _ = truth.sample(900, random_state=1)
+rng = np.random.default_rng(1)
+obs = pd.DataFrame(
+    {{"age": rng.integers(20, 90, 900), "sex": rng.choice(["female", "male"], 900)}},
+    index=[f"secret-{{i}}" for i in range(900)],
+)
+var = pd.DataFrame({{"title": [f"Disease {{c}}" for c in CODES]}}, index=CODES)
+cohort = anndata.AnnData(X, obs=obs, var=var)
+model = lvmkit.BernoulliMixture(n_components=3).fit(cohort)
+"""
+
+
+@pytest.fixture(scope="module")
+def opened():
+    """Model and cohort."""
+    scope = {}
+    exec(COHORT, scope)
+    return scope["model"], scope["cohort"]
+
+
+@pytest.fixture
+def served(servers, open_page, opened):
+    """A page of a served explorer, and the explorer."""
+    opened[0].annotations_ = {}
+    address, made = servers.start(lambda: ClusterExplorer(*opened, name="Test cohort"))
+    page = open_page()
+    page.goto(address)
+    expect(page.locator(".lvm-size")).to_have_count(3)
+    return page, made[-1]
+
+
+def tab(page, name):
+    page.get_by_role("tab", name=name, exact=True).click()
+
+
+def status(page):
+    return page.locator(".lvm-status")
+
+
+def test_every_tab_is_drawn(served):
+    page, _ = served
+    for name in ("Overview", "What marks it", "Who they are", "Compare"):
+        tab(page, name)
+        expect(page.locator(".lvm-picture svg").locator("visible=true").first).to_be_visible()
+        assert page.get_by_text("The picture is damaged").locator("visible=true").count() == 0
+    for name, text in {
+        "Patients": "Belongs here",
+        "New patient": "Find the cluster",
+        "Change the clusters": "900 of 900 patients and 12 codes are chosen.",
+        "Steps and files": "Opened",
+    }.items():
+        tab(page, name)
+        expect(page.get_by_text(text).locator("visible=true").first).to_be_visible()
+
+
+def test_cluster_code_and_balance_are_picked(served):
+    page, board = served
+    tab(page, "What marks it")
+    page.locator(".lvm-size").nth(2).click()
+    expect(page.locator(".lvm-relevance .lvm-legend")).to_contain_text("2 ·")
+    first = page.locator(".lvm-relevance tbody tr:visible").first
+    before = first.inner_text()
+    slider = page.get_by_label(re.compile("Balance"))
+    slider.focus()
+    page.keyboard.press("Home")
+    expect(page.locator(".lvm-relevance output").first).to_have_text("0.00")
+    page.keyboard.press("End")
+    expect(first).not_to_have_text("")
+    row = page.locator(".lvm-relevance tbody tr:visible").nth(1)
+    code = row.locator("td, th").first.inner_text().strip()
+    row.click()
+    expect(page.get_by_text(re.compile(f"^{code} Disease {code}: share"))).to_be_visible()
+    assert before
+    assert board.state.cluster == 2
+    assert board.state.code == code
+
+
+def test_a_cluster_is_named_split_merged_and_all_is_undone(served):
+    page, board = served
+    page.get_by_label("Name of cluster 0").fill("Heart")
+    page.get_by_role("button", name="Keep", exact=True).click()
+    expect(page.locator(".lvm-size").first).to_contain_text("0 · Heart")
+    tab(page, "Change the clusters")
+    page.get_by_role("button", name="Split", exact=True).click()
+    expect(status(page)).to_contain_text("Split “Heart” into 2 parts.")
+    expect(page.locator(".lvm-size")).to_have_count(4)
+    expect(page.locator(".lvm-size").first).to_contain_text("3 · Heart – part 1")
+    page.locator(".lvm-size").nth(1).click(modifiers=["Shift"])
+    page.get_by_role("button", name="Merge", exact=True).click()
+    expect(status(page)).to_contain_text("into cluster 5")
+    expect(page.locator(".lvm-size")).to_have_count(3)
+    for count in (4, 3, 3):
+        page.get_by_role("button", name="Undo", exact=False).first.click()
+        expect(page.locator(".lvm-size")).to_have_count(count)
+    expect(page.locator(".lvm-size").first).not_to_contain_text("Heart")
+    assert not board.state.history.can_undo
+
+
+def test_a_refit_shows_its_end_and_wrong_wishes_are_told(served):
+    page, board = served
+    tab(page, "Change the clusters")
+    box = page.get_by_label("Number of clusters")
+    box.fill("40")
+    box.press("Enter")
+    page.get_by_role("button", name="Fit again", exact=True).click()
+    expect(status(page)).to_contain_text("need at least 40 codes, but only 12 are included")
+    box.fill("2")
+    box.press("Enter")
+    page.get_by_role("button", name="Fit again", exact=True).click()
+    expect(status(page)).to_contain_text("Fitted 2 clusters to 900 patients")
+    expect(page.locator(".lvm-size")).to_have_count(2)
+    assert len(board.state.clustering.clusters) == 2
+
+
+def test_a_new_patient_is_assigned_and_explained(served):
+    page, _ = served
+    tab(page, "New patient")
+    page.get_by_label("Codes", exact=True).fill("585.9, 584 xyz")
+    page.get_by_role("button", name="Find the cluster").click()
+    expect(page.get_by_text("585.9 as 585")).to_be_visible()
+    expect(page.get_by_text("left out: xyz")).to_be_visible()
+    expect(page.get_by_text("Before any code is known")).to_be_visible()
+
+
+def test_a_borderline_patient_is_explained_by_keyboard(served):
+    page, _ = served
+    tab(page, "Patients")
+    tab(page, "Borderline")
+    row = page.locator(".lvm-table tbody tr:visible").first
+    row.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(re.compile("^Patient in row"))).to_be_visible()
+    assert "secret" not in page.locator(".lvm").inner_text()
+
+
+def test_files_are_handed_over(served):
+    page, _ = served
+    tab(page, "Steps and files")
+    for button, name in {"Codes by cluster": "codes.csv", "Report": "report.html"}.items():
+        with page.expect_download() as waiting:
+            page.get_by_role("button", name=re.compile(f"^{button}")).click()
+        assert waiting.value.suggested_filename == name
+    expect(status(page)).to_contain_text("report.html was handed to your browser.")
+
+
+def test_a_pick_that_needs_python_is_answered_at_once(served):
+    page, _ = served
+    tab(page, "Patients")
+    times = page.locator(".lvm").first.evaluate(PICKS)
+    print(f"pick of a cluster to its patients: {times} ms")  # noqa: T201
+    assert times[len(times) // 2] <= 300
+
+
+PICKS = """async (root) => {
+  const table = () => [...root.querySelectorAll(".lvm-table tbody")].map((t) => t.innerText).join();
+  const times = [];
+  for (let i = 0; i < 9; i++) {
+    const before = table();
+    const start = performance.now();
+    root.querySelectorAll(".lvm-size")[(i + 1) % 3].click();
+    while (table() === before && performance.now() - start < 5000) {
+      await new Promise((next) => setTimeout(next, 1));
+    }
+    times.push(Math.round(performance.now() - start));
+    await new Promise((next) => setTimeout(next, 50));
+  }
+  return times.sort((a, b) => a - b);
+}"""
+
+
+@pytest.mark.parametrize("width", [1600, 800, 390])
+def test_no_tab_is_wider_than_the_window(served, width):
+    page, _ = served
+    page.set_viewport_size({"width": width, "height": 900})
+    for name in page.get_by_role("tab").all_inner_texts():
+        if name in ("Typical", "Borderline"):
+            continue
+        tab(page, name)
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_the_explorer_follows_the_dark_theme_of_jupyterlab(lab, open_page):
+    page = open_page(width=1400)
+    show = "from lvmkit_widgets.cluster_explorer import ClusterExplorer\nClusterExplorer(model, cohort)"
+    lab.write("explorer.ipynb", COHORT, show)
+    lab.open(page, "explorer.ipynb", dark=True)
+    expect(page.locator(".lvm-size")).to_have_count(3)
+    page.locator(".lvm-size").nth(1).click()
+    tab(page, "What marks it")
+    expect(page.locator(".lvm-relevance .lvm-legend")).to_contain_text("1 ·")
+    text = page.locator(".lvm-size .lvm-name").first.evaluate("(el) => getComputedStyle(el).color")
+    assert min(int(part) for part in re.findall(r"\d+", text)[:3]) > 150
+
+
+def test_the_report_answers_without_python(open_page, opened, tmp_path):
+    board = ClusterExplorer(*opened, name="Test cohort")
+    board.state.rename(1, "Lung")
+    path = board.to_html(tmp_path / "report.html")
+    page = open_page()
+    page.goto(path.as_uri())
+    expect(page.locator(".lvm-size")).to_have_count(3)
+    names = page.get_by_role("tab").all_inner_texts()
+    assert names == ["Overview", "What marks it", "Who they are", "Compare"]
+    tab(page, "What marks it")
+    page.locator(".lvm-size").nth(1).click()
+    expect(page.locator(".lvm-relevance .lvm-legend")).to_contain_text("1 · Lung")
+    assert "secret" not in path.read_text("utf-8")
+
+
+def test_the_workbench_opens_a_file(servers, open_page, tmp_path):
+    rng = np.random.default_rng(0)
+    pools = np.array([["428", "585", "427", "403"], ["250", "401", "272", "715"]])
+    rows = [rng.permutation(pools[i % 2])[:3] for i in range(200)]
+    table = pd.DataFrame(rows, columns=["dx1", "dx2", "dx3"]).assign(age=rng.integers(20, 90, 200))
+    table.to_csv(tmp_path / "stays.csv", index=False)
+    address, made = servers.start(Workbench)
+    page = open_page()
+    page.goto(address)
+    box = page.get_by_label("File on this machine")
+    box.fill(str(tmp_path / "missing.csv"))
+    page.get_by_role("button", name="Open", exact=True).click()
+    expect(status(page)).to_contain_text("There is no file")
+    box.fill(str(tmp_path / "stays.csv"))
+    page.get_by_label("Number of clusters").fill("2")
+    page.get_by_role("button", name="Open", exact=True).click()
+    expect(page.locator(".lvm-size")).to_have_count(2)
+    expect(page.get_by_text("stays.csv").first).to_be_visible()
+    assert made[-1].state.assignment.sizes.sum() == 200

@@ -1,0 +1,198 @@
+"""The command ``lvmkit``: explore a cohort, write a report, fetch public data."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import secrets
+import sys
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
+give another address and a token."
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        What was typed after ``lvmkit``; by default the program's own arguments.
+
+    Returns
+    -------
+    int
+        0 if all went well, 1 if not, 130 if interrupted. What was typed wrongly ends with 2.
+    """
+    options = _parser().parse_args(arguments)
+    run: Callable[[argparse.Namespace], None] = options.run
+    try:
+        run(options)
+    except KeyboardInterrupt:
+        return 130
+    except (ValueError, OSError, ImportError) as error:
+        print(f"lvmkit {options.command}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    parser = argparse.ArgumentParser(prog="lvmkit", description=__doc__, epilog=EPILOG)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    explore = commands.add_parser("explore", help="open the workbench in a browser", epilog=EPILOG)
+    explore.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
+    explore.add_argument(
+        "--components",
+        type=_components,
+        default=8,
+        metavar="K",
+        help="clusters at the start (%(default)s)",
+    )
+    explore.add_argument(
+        "--port",
+        type=_port,
+        default=5006,
+        help="port to listen on; 0 takes a free one (%(default)s)",
+    )
+    explore.add_argument(
+        "--address",
+        default="127.0.0.1",
+        help="address to listen on; others than this machine's own need a token (%(default)s)",
+    )
+    explore.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
+    explore.add_argument("--no-browser", action="store_true", help="only print the address")
+    explore.set_defaults(run=_explore)
+
+    report = commands.add_parser(
+        "report", help="cluster a file and save the result as one HTML page"
+    )
+    report.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet or h5ad")
+    report.add_argument(
+        "out", metavar="OUT.html", help="page to write; small counts are hidden in it"
+    )
+    report.add_argument(
+        "--components",
+        type=_components,
+        default=8,
+        metavar="K",
+        help="number of clusters (%(default)s)",
+    )
+    report.set_defaults(run=_report)
+
+    fetch = commands.add_parser("fetch", help="download public data, once, and verify it")
+    fetch.add_argument("name", metavar="NAME", help="nhds2010, diabetes130 or synthea1k")
+    fetch.add_argument(
+        "out",
+        nargs="?",
+        metavar="OUT.h5ad",
+        help="also save the cohort, for `lvmkit explore OUT.h5ad`",
+    )
+    fetch.set_defaults(run=_fetch)
+    return parser
+
+
+def _components(text: str) -> int:
+    """Return a number of clusters."""
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"{text!r} is no number of clusters; use 1 or more"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _port(text: str) -> int:
+    """Return a port."""
+    if not text.isdecimal() or int(text) > 65535:
+        msg = f"{text!r} is no port; use 0 to 65535"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _existing(text: str) -> Path:
+    """Return the path of a file that is there."""
+    path = Path(text).expanduser()
+    if not path.is_file():
+        msg = f"there is no file {text!r}"
+        raise ValueError(msg)
+    return path
+
+
+def _explore(options: argparse.Namespace) -> None:
+    """Serve the workbench until interrupted."""
+    path = _existing(options.file) if options.file else None
+    token = secrets.token_urlsafe(24) if options.token == "new" else options.token
+    workbench = import_module("lvmkit_widgets").Workbench
+    serving = import_module("lvmkit_widgets.serve")
+    cohort = str(path) if path else import_module("lvmkit.datasets").load_discharges()
+    server = serving.serve(
+        lambda: workbench(cohort, k=options.components),
+        address=options.address,
+        port=options.port,
+        token=token,
+        show=not options.no_browser,
+        title="lvmkit workbench",
+        start=False,
+    )
+    query = f"?{urlencode({'token': token})}" if token else ""
+    print(f"The workbench is at http://{options.address}:{server.port}/{query}")
+    print("Stop it with Ctrl+C.", flush=True)
+    serving.run(server)
+
+
+def _report(options: argparse.Namespace) -> None:
+    """Fit a mixture to a file and save the explorer as a page."""
+    path = _existing(options.file)
+    out = Path(options.out).expanduser()
+    if out.suffix.lower() not in {".html", ".htm"}:
+        msg = f"the report is a page: name it {out.with_suffix('.html').name!r}, not {out.name!r}"
+        raise ValueError(msg)
+    widgets = import_module("lvmkit_widgets")
+    cohort = import_module("lvmkit_widgets.open_file").open_cohort(path)
+    model = import_module("lvmkit").BernoulliMixture(n_components=options.components).fit(cohort)
+    written = widgets.ClusterExplorer(model, cohort, name=path.name).to_html(out)
+    n, d = cohort.shape
+    size = written.stat().st_size / 1e6
+    print(f"{written}: {n:,} records, {d:,} codes, {options.components} clusters; {size:.1f} MB")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    """Download a data set."""
+    out = Path(options.out).expanduser() if options.out else None
+    if out and out.suffix != ".h5ad":
+        msg = f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}"
+        raise ValueError(msg)
+    cohort = _fetcher(options.name)()
+    n, d = cohort.shape
+    print(f"{options.name}: {n:,} records, {d:,} codes")
+    if out:
+        cohort.write_h5ad(out)
+        print(f"saved as {out}; explore it with: lvmkit explore {out}")
+
+
+def _fetcher(name: str) -> Callable[[], Any]:
+    """Return the function that fetches a data set."""
+    datasets = import_module("lvmkit.datasets")
+    known = {
+        key.removeprefix("fetch_"): function
+        for key, function in inspect.getmembers(datasets, inspect.isfunction)
+        if key.startswith("fetch_")
+    }
+    if name not in known:
+        msg = f"there is no data set {name!r}; there are {', '.join(known)}"
+        raise ValueError(msg)
+    return known[name]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,69 @@
+"""Hidden counts as text: "<11" where small, "hidden" where hidden so that others cannot be found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+
+def shown_count(shown: float, whole: float, threshold: int) -> int | str:
+    """Return a count as a number, or as text where it is hidden.
+
+    Parameters
+    ----------
+    shown : float
+        NaN where hidden.
+    whole : float
+        The count itself.
+    threshold : int
+        Smallest count that may be shown, apart from 0.
+
+    Returns
+    -------
+    int or str
+        "<11" where small; "hidden" where hidden to protect another one.
+
+    Examples
+    --------
+    >>> shown_count(25.0, 25, 11), shown_count(np.nan, 3, 11), shown_count(np.nan, 25, 11)
+    (25, '<11', 'hidden')
+    """
+    if not np.isnan(shown):
+        return int(shown)
+    return f"<{threshold}" if 1 <= whole < threshold else "hidden"
+
+
+def with_texts(
+    shown: pd.DataFrame, whole: pd.DataFrame, counts: Sequence[str], threshold: int
+) -> pd.DataFrame:
+    """Write the counts of a table as whole numbers, and hidden ones as text.
+
+    Parameters
+    ----------
+    shown : DataFrame
+        Hidden counts are NaN.
+    whole : DataFrame
+        The same rows with all counts.
+    counts : sequence of str
+        Columns of counts.
+    threshold : int
+        Smallest count that may be shown, apart from 0.
+
+    Returns
+    -------
+    DataFrame
+        A copy of `shown` for reading.
+    """
+    table = shown.copy()
+    for name in counts:
+        values = shown[name].to_numpy(dtype=float)
+        real = whole[name].to_numpy(dtype=float)
+        hidden = np.isnan(values)
+        texts = np.where(hidden, 0, values).astype(np.int64).astype(object)
+        texts[hidden] = np.where((real >= 1) & (real < threshold), f"<{threshold}", "hidden")[
+            hidden
+        ]
+        table[name] = texts
+    return table
