@@ -63,8 +63,8 @@ binder: $(READY)  ## build what Binder would build, start it, ask for the pages
 wheel: $(READY)  ## build the wheel and use the core alone in an empty environment
 	$(BIN)/pytest -m wheel tests/packaging
 
-bench: $(READY)  ## measure lvmkit and its peers side by side
-	$(BIN)/python benchmarks/run.py
+bench: $(READY)  ## measure lvmkit and its peers side by side (some: make bench BENCH=planted)
+	$(BIN)/python benchmarks/run.py $(BENCH)
 
 notebooks: $(READY)  ## run the notebooks again and store their outputs
 	$(BIN)/jupyter nbconvert --to notebook --inplace --execute --log-level=WARN \

@@ -6,15 +6,22 @@ import numpy as np
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClusterMixin
 
+from lvmkit.families import BERNOULLI, Prior
+from lvmkit.mixtures import MixtureParams, smoothed
+
 INSIDE = 1e-9
 """Probabilities are kept so far from 0 and 1, where the logarithm ends."""
+
+STRENGTH = 1e-3
+"""Imaginary rows that keep the start inside; the documents have none, and so few change no label."""
 
 
 class LiteralASVTD(ClusterMixin, BaseEstimator):
     """The documents' clustering in plain numpy, to measure lvmkit's sparse form against.
 
     Ruffini et al. 2017, Algorithm 2 line by line, then EM until the weights move by less than
-    `weights_tol`, then the most probable cluster.
+    `weights_tol`, then the most probable cluster. What the documents leave open is as in lvmkit: weights
+    are kept non-negative, and moved off zero before EM.
     """
 
     def __init__(
@@ -28,17 +35,18 @@ class LiteralASVTD(ClusterMixin, BaseEstimator):
         """Cluster the rows of a dense array."""
         del y
         centers, weights = asvtd(X, self.n_components)
-        centers = np.clip(centers, INSIDE, 1 - INSIDE)
-        # A state of weight 0 could never come back: as in lvmkit, one imaginary row is spread over all.
-        weights = (len(X) * weights + 1 / self.n_components) / (len(X) + 1)
-        for self.n_iter_ in range(1, self.max_iter + 1):
-            before = weights
+        # A state of weight 0 could never come back, and the documents do not say what becomes of it.
+        prior = Prior.around(X.sum(axis=0), len(X), STRENGTH)
+        start = smoothed(MixtureParams(weights, centers.T), len(X), prior, BERNOULLI)
+        weights, centers = start.weights, start.centers.T
+        self.n_iter_, moved = 0, np.inf
+        while moved >= self.weights_tol and self.n_iter_ < self.max_iter:
+            self.n_iter_, before = self.n_iter_ + 1, weights
             posteriors = e_step(X, centers, weights)
             sizes = posteriors.sum(axis=0)
             weights = sizes / len(X)
             centers = np.clip((X.T @ posteriors) / sizes, INSIDE, 1 - INSIDE)
-            if np.linalg.norm(weights - before) < self.weights_tol:
-                break
+            moved = np.linalg.norm(weights - before)
         self.weights_, self.centers_ = weights, centers.T
         self.labels_ = e_step(X, centers, weights).argmax(axis=1)
         return self
@@ -59,7 +67,9 @@ def asvtd(X: Any, k: int) -> tuple[Any, Any]:
         if gap > largest_gap:
             largest_gap, rotation = gap, left
     centers = np.array([np.diag(rotation.T @ H @ rotation) for H in slices])  # lines 12 to 14
-    weights, _ = nnls(centers, X.mean(axis=0))  # line 15; plain least squares gives negative weights
+    weights, _ = nnls(
+        centers, X.mean(axis=0)
+    )  # line 15; plain least squares gives negative weights
     return centers, weights / weights.sum()
 
 

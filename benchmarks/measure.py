@@ -70,7 +70,10 @@ class PeakMemory:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.ended.set()
         self.thread.join()
@@ -105,17 +108,20 @@ def machine(chosen: Options) -> str:
     return (
         f"{os.cpu_count()} cores, {psutil.virtual_memory().total / 2**30:.0f} GiB, "
         f"Python {platform.python_version()}, {versions}; threads: {threads}; load {os.getloadavg()[0]:.1f}"
+        + ("; QUICK: small data, goals do not apply" if chosen.quick else "")
     )
 
 
-def measure(method: Method, X: Any, *, budget: float = 15.0, most_runs: int = MOST_RUNS) -> Measured:
+def measure(
+    method: Method, X: Any, *, budget: float = 15.0, most_runs: int = MOST_RUNS
+) -> Measured:
     """Fit a fresh copy of the method to `X`, again and again while the budget of seconds lasts.
 
     The process is new, so that no method inherits the memory or the warm caches of another. A small fit
     first loads what the method loads lazily. Where a method needs a dense array, making it is outside the
     clock but counts as memory.
     """
-    return in_new_process(_repeated, method, X, budget, most_runs)
+    return in_new_process(repeated, method, X, budget, most_runs)
 
 
 def in_new_process(work: Any, *arguments: Any) -> Any:
@@ -124,8 +130,8 @@ def in_new_process(work: Any, *arguments: Any) -> Any:
         return pool.submit(work, *arguments).result()
 
 
-def _repeated(method: Method, X: Any, budget: float, most_runs: int) -> Measured:
-    """Warm up, then run the method until the runs or the budget are used up."""
+def repeated(method: Method, X: Any, budget: float, most_runs: int) -> Measured:
+    """Warm up, then fit until the runs or the budget of seconds are used up; for new processes."""
     warnings.simplefilter("ignore")  # that peers stop before they converge is in the tables
     method.fit(method.prepared(X[:WARM_UP_ROWS]))
     with PeakMemory() as memory:

@@ -19,7 +19,7 @@ class Goal(NamedTuple):
         """Return value, limit and verdict."""
         high = self.most is not None and self.value > self.most
         low = self.least is not None and self.value < self.least
-        limit = f"at most {self.most:.4g}" if self.most is not None else f"at least {self.least:.4g}"
+        limit = f"at least {self.least}" if self.most is None else f"at most {self.most:.4g}"
         return f"  {'MISSED' if high or low else 'met':<7}{self.text}: {self.value:.4g} ({limit})"
 
 
@@ -67,4 +67,4 @@ def _text(cell: Any) -> str:
         return "-"
     if not isinstance(cell, float):
         return str(cell)
-    return f"{cell:.0f}" if abs(cell) >= 1000 else f"{cell:.3g}" if abs(cell) >= 1 else f"{cell:.3f}"
+    return f"{cell:.3g}" if 1 <= abs(cell) < 1000 else f"{cell:.0f}" if cell > 1 else f"{cell:.3f}"

@@ -7,7 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from lvmkit.disclosure import count_text, mask_shares, suppress, suppression
+from lvmkit.disclosure import (
+    count_text,
+    mask_shares,
+    suppress,
+    suppression,
+    suppression_with_totals,
+)
 
 TABLES = arrays(np.int64, (4, 3), elements=st.integers(0, 9))
 
@@ -61,6 +67,21 @@ def test_one_subtraction_from_a_table_recovers_nothing(cells: np.ndarray) -> Non
         hidden = int(group["n"].isna().sum())
         assert hidden == 0 or hidden > 1
         assert hidden == 0 or rest > hidden + t - 3
+
+
+@given(arrays(np.int64, (3, 4), elements=st.integers(0, 9)))
+def test_no_row_of_a_table_with_totals_gives_a_small_count_away(cells: np.ndarray) -> None:
+    t = 4
+    found = suppression_with_totals(cells, threshold=t)
+    rows = np.vstack([cells, cells.sum(axis=0)])
+    for row, hidden in zip(rows, np.vstack([found.cells, found.totals]), strict=True):
+        assert hidden[(row >= 1) & (row < t)].all()
+        if not hidden[row > 0].all():
+            values = could_be(row, hidden, np.full(4, row.sum() + 10), t)
+            for x, possible in zip(row[hidden], values, strict=True):
+                assert x >= t or possible >= set(range(1, t))
+    whole = np.vstack([found.cells, found.totals])
+    assert (whole.sum(axis=0) != 1).all()
 
 
 def test_small_counts_are_hidden_and_zero_is_shown() -> None:

@@ -37,7 +37,17 @@ PUBLIC = {
         *("adjusted_rand", "association", "association_of_counts", "count_codes", "error_rate"),
         *("lift", "match", "relevance", "stability", "CodeCounts", "Matching"),
     },
-    "lvmkit.disclosure": {"Suppression", "count_text", "mask_shares", "suppress", "suppression"},
+    "lvmkit.charts": {
+        *("attributes_chart", "attributes_table", "code_profile_chart", "code_profile_table"),
+        *("comparison_chart", "comparison_table", "frequencies_chart", "frequencies_table"),
+        *("heatmap_chart", "heatmap_matrix", "relevance_chart", "relevance_summary"),
+        *("relevance_table", "sizes_chart", "sizes_table", "stability_chart", "stability_table"),
+        *("png", "png_data_uri", "svg", "theme", "themed", "Heatmap"),
+    },
+    "lvmkit.disclosure": {
+        *("count_text", "mask_shares", "suppress", "suppression", "suppression_with_totals"),
+        "Suppression",
+    },
     "lvmkit_widgets": {"ClusterExplorer", "Dashboard", "Workbench"},
 }
 

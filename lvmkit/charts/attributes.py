@@ -246,23 +246,13 @@ def _categories(series: pd.Series, members: list[npt.NDArray[np.bool_]], top: in
 def _suppressed(table: pd.DataFrame, threshold: int) -> pd.DataFrame:
     """Hide small counts within each cluster, and across clusters for each value."""
     value = "left" if "left" in table else "value"
-    counts, total = table[table["cluster"] >= 0], table["cluster"] < 0
-    grid = counts["n"].to_numpy().reshape(-1, table[value].nunique())
-    hidden = np.zeros(grid.shape, dtype=bool)
-    lost = np.zeros(grid.shape[1], dtype=bool)
-    while True:
-        across = disclosure.suppression(grid, hidden=hidden, threshold=threshold)
-        along = disclosure.suppression(grid.T, hidden=across.cells.T, threshold=threshold)
-        lost |= across.totals
-        if np.array_equal(along.cells.T, hidden):
-            break
-        hidden = along.cells.T
-    few_rows = along.totals
-    mask = np.concatenate([hidden.ravel(), lost])
+    clusters = (table["cluster"] >= 0).to_numpy()
+    grid = table["n"].to_numpy()[clusters].reshape(-1, table[value].nunique())
+    found = disclosure.suppression_with_totals(grid, threshold=threshold)
     shown = table.copy()
-    shown.loc[mask, ["n", "share"]] = np.nan
-    small = np.concatenate([np.repeat(few_rows, grid.shape[1]), np.zeros(int(total.sum()), bool)])
-    shown.loc[small, ["n", "size", "share"]] = np.nan
+    shown.loc[np.concatenate([found.cells.ravel(), found.totals]), ["n", "share"]] = np.nan
+    whole_row = np.repeat((found.cells | (grid == 0)).all(axis=1), grid.shape[1])
+    shown.loc[np.append(whole_row, np.zeros(grid.shape[1], dtype=bool)), "size"] = np.nan
     if "unknown" in shown:
         few = (shown["unknown"] >= 1) & (shown["unknown"] < threshold)
         shown["unknown"] = shown["unknown"].mask(few)

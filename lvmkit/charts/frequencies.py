@@ -21,11 +21,11 @@ from lvmkit.charts._frame import (
     text_width,
     whole,
 )
-from lvmkit.charts.theme import INK, PICKED
+from lvmkit.charts.theme import INK, SHADE
 from lvmkit.scores.counts import CodeCounts
 
 _ALL = "all"
-_DEEPEST = 0.62
+_DEEPEST = 0.72
 _ROW = 22
 _SLOPE = 0.72
 
@@ -203,7 +203,7 @@ def _shades(table: pd.DataFrame, x: alt.X, y: alt.Y, cell: float) -> list[alt.Ch
     printed = cell >= 20
     base = drawn(_cells(table, printed=printed)).encode(x, y)
     told = (alt.Description("hover:N"), alt.Href("href:N"), alt.Tooltip("hover:N", title="share"))
-    rects = base.mark_rect(fill=PICKED).encode(alt.FillOpacity("shade:Q", scale=None), *told)
+    rects = base.mark_rect(fill=SHADE).encode(alt.FillOpacity("shade:Q", scale=None), *told)
     numbers = base.mark_text(color=INK, fontSize=min(12, cell * 0.48), aria=False)
     return [rects, numbers.encode(alt.Text("text:N"))] if printed else [rects]
 

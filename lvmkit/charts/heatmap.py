@@ -90,8 +90,8 @@ def heatmap_matrix(
     top : int, default=40
         Number of codes, the most frequent first; codes that every record has are left out.
     max_rows : int, optional
-        Rows of the image at most (but one for each cluster): neighboring records of a cluster are
-        averaged.
+        Rows of the image, and one more for each cluster, at most: neighboring records of a cluster
+        are averaged.
     clusters : sequence of int, optional
         Clusters to show, in this order; by default those in `labels`, ascending.
     feature_names : sequence of str, optional

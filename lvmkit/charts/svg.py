@@ -17,8 +17,8 @@ from lvmkit.charts.theme import FONT, INK, theme
 
 _LINK = re.compile(r'<a xlink:href="[^"#]*(#(?:code|cluster)=[^"]*)"([^>]*)>(?=<\w+ ([^>]*)>)')
 _LABEL = re.compile(r'aria-label="([^"]*)"')
-_LETTERS = "".join(map(chr, range(0xC0, 0x100)))
-_TOKEN = re.compile(rf">([{_LETTERS}]{{1,3}})</text>")
+_LETTERS = "".join(chr(c) for c in range(0xC0, 0x100) if c not in (0xD7, 0xF7))
+_TOKEN = re.compile(rf">([{_LETTERS}]{{1,3}})(?=</t(?:ext|span)>)")
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
@@ -60,7 +60,7 @@ def svg(chart: alt.TopLevelMixin) -> str:
     tokens: dict[str, str] = {}
     picture = _converter().vegalite_to_svg(_tokenized(spec, tokens))
     texts = {token: escape(text, quote=False) for text, token in tokens.items()}
-    picture = _TOKEN.sub(lambda found: f">{texts.get(found[1], found[1])}</text>", picture)
+    picture = _TOKEN.sub(lambda found: f">{texts.get(found[1], found[1])}", picture)
     return _at_home(picture, str(spec.get("description", "")))
 
 
@@ -166,7 +166,7 @@ def _tokenized(spec: dict[str, Any], tokens: dict[str, str]) -> dict[str, Any]:
     """Replace texts that only are drawn by short tokens, and note which stands for which."""
 
     def token(value: Any) -> Any:
-        if not isinstance(value, str) or len(value) < 2:
+        if not isinstance(value, str) or (len(value) < 2 and value not in _LETTERS):
             return value
         return tokens.setdefault(value, _letters(len(tokens)))
 
@@ -200,8 +200,12 @@ def _at_home(picture: str, description: str) -> str:
     picture = re.sub(r'(id="|url\(#)((?:clip|gradient)[\w-]*)', rf"\g<1>m{mark}-\2", picture)
     # a number printed over a mark must not take its click
     picture = re.sub(
-        r'(<g class="mark-text [^>]*)(>(?=<text))', r'\1 pointer-events="none"\2', picture
+        r'(<g class="mark-text role-mark(?:(?! pointer-)[^>])*)(>(?=<text))',
+        r'\1 pointer-events="none"\2',
+        picture,
     )
+    picture = re.sub(r' aria-label="(?:Title|Subtitle) text \'[^"]*"', "", picture)
+    picture = re.sub(r'<a xlink:href="[^"]*/null"[^>]*>(.*?)</a>', r"\1", picture)
     picture = re.sub(r' font-family="[^"]*"', "", picture)
     named = f'<svg role="group" aria-label="{escape(description)}" font-family="{FONT}" '
     return "".join(_linked(picture)).replace("<svg ", named, 1)

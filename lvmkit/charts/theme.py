@@ -12,6 +12,8 @@ PICKED = "#0072B2"
 """Okabe-Ito blue: what the reader picked; hue means nothing else."""
 OTHER = "#D55E00"
 """Okabe-Ito vermillion: the second of two things compared."""
+SHADE = "#56B4E9"
+"""Okabe-Ito sky blue: ground of numbers, by opacity; text on it is read on white and on black."""
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """Okabe-Ito hues for the few values of a category, always beside a legend and printed shares."""
 FONT = "Arial, Helvetica, sans-serif"

@@ -83,9 +83,12 @@ def _number_records(entries: Entries, repairs: Repairs) -> None:
         "CREATE TEMP TABLE ids AS SELECT p, count(*) AS n FROM entries GROUP BY p"
     )
     entries.database.execute(
+        f"CREATE TEMP TABLE named AS SELECT p, {trimmed('p')} AS t, n FROM ids"
+    )
+    entries.database.execute(
         "CREATE TEMP TABLE records AS SELECT p, t, n, CAST(dense_rank() OVER "
         "(ORDER BY TRY_CAST(t AS HUGEINT) NULLS LAST, t) - 1 AS INTEGER) AS i "
-        f"FROM (SELECT p, {trimmed('p')} AS t, n FROM ids) WHERE t IS NOT NULL"
+        "FROM named WHERE t IS NOT NULL"
     )
     [(named,)] = entries.all("SELECT coalesce(sum(n), 0) FROM records")
     [(total,)] = entries.all("SELECT count(*) FROM entries")

@@ -35,7 +35,7 @@ class BernoulliMixture(MixtureModel):
         arrays (k,) and (k, d) starts there.
     n_init : int, default=1
         Number of starts if `init="random"`.
-    tol : float, default=1e-6
+    tol : float, default=1e-5
         EM stops when the objective (log-likelihood plus log prior) rises by less, in nats per row.
     weights_tol : float or None, default=None
         EM also stops when the Euclidean norm of the change of the weights is smaller. The documents use
@@ -107,7 +107,7 @@ class BernoulliMixture(MixtureModel):
         *,
         init: Any = "corrected",
         n_init: int = 1,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         weights_tol: float | None = None,
         max_iter: int = 500,
         prior: float = 1.0,

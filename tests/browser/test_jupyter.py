@@ -51,3 +51,13 @@ def test_the_saved_notebook_is_small_and_holds_no_data(page, lab, measured, demo
     assert path.stat().st_size < 100_000
     assert "application/vnd.jupyter.widget-view+json" in book["cells"][0]["outputs"][0]["data"]
     assert demo.HOSTILE not in path.read_text("utf-8")
+
+
+def test_the_workbench_opens_behind_jupyters_own_login(lab, open_page):
+    page = open_page()
+    refused = page.request.get(f"{lab.root}lvmkit/", max_redirects=0)
+    assert refused.status in (302, 403)
+    page.goto(f"{lab.root}lvmkit/?token={lab.token}", timeout=90_000)
+    expect(page.locator(".lvm-size").first).to_be_visible(timeout=60_000)
+    page.locator(".lvm-size").nth(1).click()
+    expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", "1")

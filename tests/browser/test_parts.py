@@ -44,19 +44,19 @@ def tab(page, name):
 
 
 def test_controls_hand_over_numbers_lists_and_truth(page, board):
-    page.get_by_label("Clusters", exact=True).fill("12")
-    page.get_by_label("Clusters", exact=True).press("Enter")
+    page.get_by_role("spinbutton", name="Clusters").fill("12")
+    page.get_by_role("spinbutton", name="Clusters").press("Enter")
     page.get_by_label("Start").select_option(label="other")
     page.get_by_label("Adults only").check()
     page.get_by_label("Notes").fill("two\nlines")
     page.get_by_label("Prior").press("End")
-    page.get_by_label("Clusters", exact=True).focus()
+    page.get_by_role("spinbutton", name="Clusters").focus()
     wanted = {"k": 12, "start": "b", "adults": True, "notes": "two\nlines", "prior": 1}
     reached(page, lambda: board.components["controls"].values == wanted)
 
 
 def test_a_number_out_of_range_is_refused_where_it_is_typed(page, board):
-    box = page.get_by_label("Clusters", exact=True)
+    box = page.get_by_role("spinbutton", name="Clusters")
     box.fill("99")
     box.press("Enter")
     expect(page.locator(".lvm-wrong:visible")).to_have_text("Enter a number from 2 to 40.")
@@ -93,7 +93,7 @@ def test_values_set_by_python_appear_and_a_field_can_be_wrong(page, board, demo)
     with board.batch():
         form.values = form.values | {"k": 7}
         form.errors = {"k": demo.HOSTILE}
-    expect(page.get_by_label("Clusters", exact=True)).to_have_value("7")
+    expect(page.get_by_role("spinbutton", name="Clusters")).to_have_value("7")
     expect(page.locator(".lvm-wrong:visible")).to_have_text(demo.HOSTILE)
     form.errors = {}
 

@@ -56,7 +56,7 @@ def test_fisher_agrees_with_scipy_on_many_tables() -> None:
 
 def test_fisher_in_blocks_is_fisher_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     cells = np.random.default_rng(3).integers(0, 30, (50, 4))
-    a, b, c, d = cells.T
+    a, b, c, _ = cells.T
     whole = _fisher(a, a + b, a + c, cells.sum(axis=1))
     monkeypatch.setattr(import_module("lvmkit.scores.association"), "_BLOCK", 40)
     np.testing.assert_array_equal(_fisher(a, a + b, a + c, cells.sum(axis=1)), whole)

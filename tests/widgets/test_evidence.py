@@ -3,7 +3,7 @@ import pytest
 
 from lvmkit_widgets.cluster import Mixture
 from lvmkit_widgets.clustering import Clustering
-from lvmkit_widgets.evidence import explain, in_words
+from lvmkit_widgets.evidence import explain, steps_in_words
 
 CODES = tuple("abcdefgh")
 
@@ -54,8 +54,23 @@ def test_a_single_cluster_is_certain(clustering):
 
 def test_the_arithmetic_is_told_in_words(clustering):
     found = explain(clustering, np.array([True] + [False] * 7), 0)
-    lines = in_words(found, "Heart", {"a": "Heart failure"})
-    assert lines[0].startswith("Before any code is known: 50.0% of patients belong to “Heart”")
-    assert lines[1].startswith("Has a Heart failure: odds × ")
-    assert lines[-2].startswith("Has none of the other 4 codes: odds × ")
-    assert f"a probability of {found.posterior:.1%}" in lines[-1]
+    steps = steps_in_words(found, clustering, {"a": "Heart failure"})
+    assert steps[0] == {"step": "Before any code is known", "factor": None, "probability": 0.5}
+    assert steps[1]["step"] == "Has a Heart failure"
+    assert steps[1]["inside"] == pytest.approx(clustering.centers[0, 0])
+    expected = clustering.weights[1:] @ clustering.centers[1:, 0] / clustering.weights[1:].sum()
+    assert steps[1]["outside"] == pytest.approx(expected)
+    assert steps[-1]["step"] == "Has none of the other 4 codes"
+    assert steps[-1]["probability"] == found.posterior
+    odds = 1.0
+    for step in steps[1:]:
+        odds *= step["factor"]
+        assert step["probability"] == pytest.approx(odds / (1 + odds))
+
+
+def test_extreme_factors_are_told_in_words():
+    centers = np.array([[0.999999, 0.5], [1e-9, 0.5]])
+    sure = Clustering.of(Mixture(np.array([0.5, 0.5]), centers, ("a", "b")))
+    for cluster, text in ((0, "over 10,000"), (1, "below 0.0001")):
+        found = explain(sure, np.array([True, False]), cluster)
+        assert steps_in_words(found, sure, {})[1]["factor"] == text

@@ -91,7 +91,8 @@ def test_a_split_says_who_else_moved(state):
     state.split(0, parts=2)
     came = int(((before != 0) & np.isin(state.assignment.labels, [3, 4])).sum())
     left = int(((before == 0) & ~np.isin(state.assignment.labels, [3, 4])).sum())
-    expected = f"{came:,} patients of other clusters" if came or left else "Nobody else changed"
+    expected = f"of other clusters moved into the parts, and {left}"
+    expected = expected if came or left else "Nobody else changed"
     assert expected in state.message
     assert state.cluster == 3
     assert state.other == 4

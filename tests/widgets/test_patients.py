@@ -37,7 +37,7 @@ def test_moves_count_both_directions():
     before = assignment([[1, 0], [1, 0], [0, 1], [0, 1]])
     after = assignment([[0, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1]], ids=[1, 2, 3])
     assert moves(before, after, 0) == Moves(came=1, left=1)
-    assert "1 patients of other clusters moved" in moves(before, after, 0).text
+    assert "1 patient of other clusters moved" in moves(before, after, 0).text
     assert Moves(came=0, left=0).text == "Nobody else changed cluster."
 
 

@@ -16,6 +16,7 @@ from lvmkit_widgets.clustering import Clustering
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.subset import Subset
 
+HINT_LETTERS = 40  # of the code that stands for a cluster without a name
 MATCH = 0.5  # clusters that share more than half of their patients keep name and note
 
 
@@ -157,7 +158,7 @@ class Analysis:
             if base is raw and limit == threshold and names == given:
                 return known, made
         found = raw.suppress(threshold) if threshold else raw
-        hints = [f"({hint})" if hint else "" for hint in marks(found, most=1)]
+        hints = [f"({_short(hint)})" if hint else "" for hint in marks(found, most=1)]
         found = found.rename([n or hint for n, hint in zip(given, hints, strict=True)])
         self._shown = [(raw, threshold, given, found, []), *self._shown[:5]]
         return self._shown[0][3:]
@@ -243,10 +244,14 @@ def carry_names(
 
     Parameters
     ----------
-    old, new : Clustering
-        Before and after a fit.
-    before, after : Assignment
-        Of the patients shown before and after.
+    old : Clustering
+        Before the fit.
+    before : Assignment
+        Of the patients shown before it.
+    new : Clustering
+        After the fit.
+    after : Assignment
+        Of the patients shown after it.
 
     Returns
     -------
@@ -264,6 +269,13 @@ def carry_names(
             new = new.renamed(best.id, name=cluster.name, note=cluster.note)
             carried.append(cluster.label)
     return new, carried
+
+
+def _short(title: str) -> str:
+    """Cut a long title at a word."""
+    if len(title) <= HINT_LETTERS:
+        return title
+    return title[:HINT_LETTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"
 
 
 def _best_match(inside: Any, now: Any, new: Clustering) -> Cluster | None:

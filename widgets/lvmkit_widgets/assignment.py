@@ -109,9 +109,10 @@ class Moves:
         """The same in words."""
         if not self.came and not self.left:
             return "Nobody else changed cluster."
+        came = "1 patient" if self.came == 1 else f"{self.came:,} patients"
         return (
-            f"{self.came:,} patients of other clusters moved into the parts, "
-            f"and {self.left:,} of its own moved to other clusters."
+            f"{came} of other clusters moved into the parts, and {self.left:,} of its own moved to "
+            "other clusters."
         )
 
 

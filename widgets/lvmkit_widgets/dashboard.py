@@ -245,7 +245,9 @@ class Dashboard(Viewer):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Show the native widget in notebooks: small when saved, and no network."""
-        return self.widget()._repr_mimebundle_()
+        data, metadata = self.widget()._repr_mimebundle_()
+        text = f"{self.stage.title or 'Untitled'} (a dashboard; run the cell to use it)"
+        return data | {"text/plain": text}, metadata
 
     def to_html(self, path: str | Path) -> Path:
         """Save the dashboard as one file that works without Python, server or network.
@@ -256,7 +258,7 @@ class Dashboard(Viewer):
         Parameters
         ----------
         path : str or Path
-            File to write, replaced as a whole or not at all.
+            File to write, replaced as a whole or not at all; only its owner can read it.
 
         Returns
         -------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +15,7 @@ from lvmkit_widgets.clustering import Clustering
 
 ABSENT_SHOWN = 3  # codes a patient does not have that are named one by one
 TINY = 1e-12
+HUGE = 10_000.0
 
 
 @dataclass(frozen=True)
@@ -151,51 +154,54 @@ def _by_effect(
     return codes[np.argsort(-np.abs(effect), kind="stable")]
 
 
-def in_words(evidence: Evidence, label: str, titles: dict[str, str]) -> list[str]:
-    """Write evidence as sentences.
+def steps_in_words(
+    evidence: Evidence, clustering: Clustering, titles: Mapping[str, str]
+) -> list[dict[str, Any]]:
+    """Tell evidence step by step, each with the probability after it.
 
     Parameters
     ----------
     evidence : Evidence
         To be told.
-    label : str
-        Of the cluster.
-    titles : dict of str to str
+    clustering : Clustering
+        Where the shares of the codes come from.
+    titles : mapping of str to str
         Plain name of each code.
 
     Returns
     -------
-    list of str
-        One sentence per step of the arithmetic.
+    list of dict
+        step (in words), inside and outside (share of patients with the code in the cluster and
+        elsewhere), factor (of the odds), probability (so far).
     """
-    lines = [
-        f"Before any code is known: {evidence.prior:.1%} of patients belong to “{label}”, "
-        f"which is odds of {_number(_odds(evidence.prior))}."
-    ]
-    for step in evidence.factors:
-        verb = "Has" if step.present else "Does not have"
-        title = titles.get(step.code, "")
-        lines.append(f"{verb} {step.code} {title}: odds × {_number(step.factor)}.")
+    row = clustering.position(evidence.cluster)
+    weights, centers = clustering.weights, clustering.centers
+    elsewhere = (weights @ centers - weights[row] * centers[row]) / max(1 - weights[row], TINY)
+    odds = _odds(evidence.prior)
+    told = [_step("Before any code is known", None, evidence.prior)]
+    for found in evidence.factors:
+        odds *= found.factor
+        verb = "Has" if found.present else "Does not have"
+        words = f"{verb} {found.code} {titles.get(found.code, '')}".rstrip()
+        j = clustering.mixture.codes.index(found.code)
+        shares = {"inside": float(centers[row, j]), "outside": float(elsewhere[j])}
+        told.append(_step(words, found.factor, odds / (1 + odds)) | shares)
     if evidence.n_rest:
-        lines.append(
-            f"Has none of the other {evidence.n_rest:,} codes: odds × {_number(evidence.rest)}."
-        )
-    lines.append(
-        f"Multiplied together: odds of {_number(_odds(evidence.posterior))}, "
-        f"a probability of {evidence.posterior:.1%}."
-    )
-    return lines
+        words = f"Has none of the other {evidence.n_rest:,} codes"
+        told.append(_step(words, evidence.rest, evidence.posterior))
+    return told
+
+
+def _step(words: str, factor: float | None, probability: float) -> dict[str, Any]:
+    """One line of the arithmetic; huge and tiny factors in words."""
+    shown: float | str | None = factor
+    if factor is not None and factor >= HUGE:
+        shown = f"over {HUGE:,.0f}"
+    elif factor is not None and factor < 1 / HUGE:
+        shown = f"below {1 / HUGE}"
+    return {"step": words, "factor": shown, "probability": probability}
 
 
 def _odds(probability: float) -> float:
     """Return odds of a probability."""
     return probability / max(1 - probability, TINY)
-
-
-def _number(value: float) -> str:
-    """Write a factor with two or three figures, and huge ones in words."""
-    if value >= 1e6:
-        return "over a million"
-    if value < 1e-3:
-        return "less than 0.001"
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def heat_fields(
     share = min(1.0, max_rows / max(n, 1))
     bins = [_n_bins(len(rows), share, smallest) for rows in members]
     blocks = [_binned(X, rows, m, smallest) for rows, m in zip(members, bins, strict=True)]
-    ends = np.cumsum([0, *bins])
+    ends = [0, *accumulate(bins)]
     labelled = names if names is not None else [f"Cluster {j}" for j in wanted]
     bands = [
         {"id": j, "name": labelled[i], "start": ends[i], "stop": ends[i + 1], "n": len(members[i])}
@@ -93,7 +94,7 @@ def heat_fields(
         "cells": cells.tobytes(),
         "columns": [{"code": c, "title": t} for c, t in zip(codes, meaning, strict=True)],
         "bands": bands,
-        "per_row": n / max(int(ends[-1]), 1),
+        "per_row": n / max(ends[-1], 1),
     }
 
 

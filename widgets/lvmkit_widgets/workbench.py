@@ -36,7 +36,7 @@ class Workbench(ExplorerBoard):
         self.stage.param.update(
             title="lvmkit workbench",
             subtitle="Which patients belong together? Open a cohort to see.",
-            layout=["status", *self.opener.layout],
+            layout=["status", "intro", *self.opener.layout],
         )
         self.listen("open", "pressed", self._open_pressed)
         self.listen("columns", "pressed", self._columns_pressed)

@@ -8,6 +8,7 @@ from typing import Any
 
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer import report
 from lvmkit_widgets.explorer.change import Change
 from lvmkit_widgets.explorer.compare import Compare
 from lvmkit_widgets.explorer.marks import Marks
@@ -21,8 +22,6 @@ from lvmkit_widgets.explorer.strip import Steps, Strip
 from lvmkit_widgets.explorer_state import ExplorerState
 from lvmkit_widgets.kinds import Status
 
-TABS = (Overview, Marks, People, Compare, Members, Newcomer, Change, Share)
-
 
 class ExplorerBoard(Dashboard):
     """All parts of the explorer, bound to one state at a time.
@@ -35,26 +34,27 @@ class ExplorerBoard(Dashboard):
 
     state: ExplorerState
 
-    def __init__(self, above: dict[str, Component] | None = None, layout: Any = "status") -> None:
+    def __init__(self, above: dict[str, Component] | None = None) -> None:
         self._steps, self._strip = Steps(), Strip()
         self._frame: list[Part] = [self._steps, self._strip]
-        self._tabs: list[Part] = [tab() for tab in TABS]
+        self._overview = Overview()
+        tabs = (Marks, People, Compare, Members, Newcomer, Change, Share)
+        self._tabs: list[Part] = [self._overview, *(tab() for tab in tabs)]
         components: dict[str, Component] = {"status": Status(), **(above or {})}
         for part in (*self._frame, *self._tabs):
             components |= part.components
-        super().__init__(components, layout, title="Cluster explorer")
+        super().__init__(components, "status", title="Cluster explorer")
         self.stage.tabs = {"main": 0}
         for part in (*self._frame, *self._tabs):
             part.connect(self)
         self.listen("stage", "tabs", lambda _: self._refresh(set()))
-        self.listen("status", "pressed", lambda _: self.state.undo())
 
     @property
     def parts_layout(self) -> list[Any]:
         """Where the parts stand."""
         tabs = [{"title": part.title, "content": part.layout} for part in self._tabs]
         return [
-            {"row": [self._steps.layout, "status"]},
+            {"row": [self._steps.layout, "status"], "widths": [1, 3]},
             {"sidebar": self._strip.layout, "main": ["naming", {"tabs": tabs, "id": "main"}]},
         ]
 
@@ -96,15 +96,14 @@ class ExplorerBoard(Dashboard):
         return written
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead: the heat map without small cells.
+        """Return what a saved page shows instead.
 
         Returns
         -------
         dict
-            Name of the component to field to value.
+            The heat map without small cells, and the first codes of the tests.
         """
-        [overview] = [part for part in self._tabs if isinstance(part, Overview)]
-        return {"heat": overview.heat_fields(smallest=self.state.threshold)}
+        return report.fixed(self.state, self._overview)
 
     def static_cases(self) -> list[dict[str, Any]]:
         """Return what else a saved page shows when the reader picks a cluster.
@@ -112,13 +111,9 @@ class ExplorerBoard(Dashboard):
         Returns
         -------
         list of dict
-            The relevance table follows the strip of clusters.
+            For each cluster, its codes and where the first of them sits.
         """
-        rows = {
-            str(id): {"relevance.cluster": row, "heat.selected": id, "summary.selected": id}
-            for row, id in enumerate(self.state.clustering.ids)
-        }
-        return [{"when": "sizes.selected", "cases": rows}]
+        return report.cases(self.state)
 
     def _changed(self, *events: Any) -> None:
         """Follow the state: everything that is seen, once."""
@@ -128,8 +123,7 @@ class ExplorerBoard(Dashboard):
         with self.batch():
             self._refresh(names)
             if "message" in names and self.state.message:
-                undo = [("undo", "Undo")] if self.state.history.can_undo else []
-                self.say(self.state.message, actions=undo)
+                self.say(self.state.message)
 
     def _refresh(self, names: set[str]) -> None:
         """Refresh the parts that are seen; remember which others are out of date."""
@@ -170,7 +164,7 @@ def subtitle(state: ExplorerState) -> str:
         who,
         f"{len(state.codes):,} codes",
         f"{len(state.clustering.clusters)} clusters",
-        f"log-likelihood {state.log_likelihood:.3f} per patient",
+        f"log likelihood {state.log_likelihood:.3f} per patient".replace("-", "−"),
         state.view.how,
     ]
     return " · ".join(part for part in parts if part)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pandas as pd
 
-from lvmkit_widgets.explorer.people import FIRST, spoken
+from lvmkit_widgets.explorer.people import attributes_to_show, spoken
 from lvmkit_widgets.explorer_state import ExplorerState
-from lvmkit_widgets.subset import Subset, level_attributes, numeric_attributes
+from lvmkit_widgets.subset import Subset, level_attributes
 
 MOST_ATTRIBUTES = 4  # of each kind that are offered
 
@@ -25,11 +25,11 @@ class Choice:
     def __init__(self, state: ExplorerState) -> None:
         obs = state.patients.cohort.obs
         self._state = state
-        self._numeric = {
-            name: _bounds(obs[name]) for name in _first(numeric_attributes(obs))[:MOST_ATTRIBUTES]
-        }
-        levels = level_attributes(obs)
-        self._levels = {name: levels[name] for name in _first(list(levels))[:MOST_ATTRIBUTES]}
+        names, levels = attributes_to_show(obs), level_attributes(obs)
+        numeric = [name for name in names if name not in levels][:MOST_ATTRIBUTES]
+        self._numeric = {name: _bounds(obs[name]) for name in numeric}
+        text = [name for name in names if name in levels][:MOST_ATTRIBUTES]
+        self._levels = {name: levels[name] for name in text}
 
     def controls(self) -> list[dict[str, Any]]:
         """Return the controls.
@@ -110,12 +110,6 @@ class Choice:
             having=tuple(values.get("having") or ()),
             lacking=tuple(values.get("lacking") or ()),
         )
-
-
-def _first(names: list[str]) -> list[str]:
-    """Put age, sex and stay first; leave out the truth of simulated cohorts."""
-    kept = [name for name in names if name != "planted"]
-    return sorted(kept, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
 
 def _bounds(values: pd.Series[Any]) -> tuple[float, float]:

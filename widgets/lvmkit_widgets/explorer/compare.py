@@ -30,11 +30,10 @@ class Compare(Part):
             help="Codes with the largest difference in share, in percentage points.",
             download="comparison",
         )
-        self.table = Table(
-            key="code", page_size=20, searchable=True, download="comparison.csv", title="All codes"
-        )
+        self.table = Table(key="code", page_size=15, searchable=True, download="comparison.csv")
         self.components = {"pair": self.form, "difference": self.picture, "differences": self.table}
-        self.layout = ["pair", {"row": ["difference", "differences"], "widths": [1, 1]}]
+        every = {"section": "differences", "title": "All codes", "closed": True}
+        self.layout = ["pair", "difference", every]
 
     def refresh(self) -> None:
         """Show the state as it is now."""
@@ -59,7 +58,7 @@ class Compare(Part):
             against = state.clustering.cluster(state.other).label
         table = comparison_table(counts, state.cluster, state.other, top=state.top)
         self.picture.param.update(
-            svg=svg(comparison_chart(table, width=540)),
+            svg=svg(comparison_chart(table, width=900)),
             alt=f"Share of patients with each code in {first} and in {against}.",
         )
         self.table.param.update(

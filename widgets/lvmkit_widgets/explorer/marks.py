@@ -79,14 +79,16 @@ class Marks(Part):
         state, counts = self.state, self.state.counts()
         if self.changed("relevance", counts):
             self.relevance.param.update(**relevance_fields(counts))
-        code = state.code or first_code(state)
+        code = state.code or first_code(state, state.cluster)
         self.relevance.param.update(
             cluster=state.clustering.position(state.cluster), balance=state.balance, code=state.code
         )
         if self.changed("profile", counts, code):
             self._draw_profile(code)
         if self.changed("evidence", counts, state.cluster):
-            self.evidence.param.update(columns=EVIDENCE, rows=evidence_rows(state), page=0)
+            self.evidence.param.update(
+                columns=EVIDENCE, rows=evidence_rows(state, state.cluster), page=0
+            )
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -107,10 +109,27 @@ class Marks(Part):
 
     def _draw_profile(self, code: str) -> None:
         """Draw where a code sits."""
-        title = self.state.patients.title(code)
-        text = f"{title}: share of patients in each cluster, with 95% interval."
-        chart = code_profile_chart(code_profile_table(self.state.counts(), code), width=900)
-        self.profile.param.update(svg=svg(chart), alt=text, caption=text)
+        self.profile.param.update(**profile_fields(self.state, code))
+
+
+def profile_fields(state: ExplorerState, code: str) -> dict[str, str]:
+    """Draw where a code sits.
+
+    Parameters
+    ----------
+    state : ExplorerState
+        Whose clusters are drawn.
+    code : str
+        Of the mixture.
+
+    Returns
+    -------
+    dict
+        Fields of a `Picture`.
+    """
+    text = f"{state.patients.title(code)}: share of patients in each cluster, with 95% interval."
+    chart = code_profile_chart(code_profile_table(state.counts(), code), width=900)
+    return {"svg": svg(chart), "alt": text, "caption": text}
 
 
 def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
@@ -138,13 +157,15 @@ def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
     }
 
 
-def first_code(state: ExplorerState) -> str:
-    """Return the most relevant code of the picked cluster.
+def first_code(state: ExplorerState, cluster: int) -> str:
+    """Return the most relevant code of a cluster.
 
     Parameters
     ----------
     state : ExplorerState
         Where the cluster is.
+    cluster : int
+        Its id.
 
     Returns
     -------
@@ -153,16 +174,18 @@ def first_code(state: ExplorerState) -> str:
     """
     counts = state.counts()
     scores = score_codes(counts, balance=0.6)
-    return counts.codes[int(np.argmax(scores[counts.row(state.cluster)]))]
+    return counts.codes[int(np.argmax(scores[counts.row(cluster)]))]
 
 
-def evidence_rows(state: ExplorerState) -> list[dict[str, Any]]:
-    """List the codes of the picked cluster against the rest.
+def evidence_rows(state: ExplorerState, cluster: int) -> list[dict[str, Any]]:
+    """List the codes of a cluster against the rest.
 
     Parameters
     ----------
     state : ExplorerState
         Where the cluster is.
+    cluster : int
+        Its id.
 
     Returns
     -------
@@ -170,7 +193,7 @@ def evidence_rows(state: ExplorerState) -> list[dict[str, Any]]:
         One per code that anybody of the cluster has, largest odds ratio first.
     """
     table = state.association()
-    table = table[(table["cluster"] == state.cluster) & (table["n_in"] != 0)]
+    table = table[(table["cluster"] == cluster) & (table["n_in"] != 0)]
     table = table.sort_values("odds_ratio", ascending=False, na_position="last")
     table = table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
     keys = [column["key"] for column in EVIDENCE]

@@ -6,27 +6,26 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lvmkit_widgets.clustering import Clustering
 from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.evidence import Evidence, explain, in_words
+from lvmkit_widgets.evidence import explain, steps_in_words
 from lvmkit_widgets.explorer.part import Part
 from lvmkit_widgets.explorer.people import FIRST, spoken
 from lvmkit_widgets.kinds import Table, Text
 from lvmkit_widgets.patients import borderline, codes_of, typical
 
 STEPS = [
-    {"key": "code", "label": "Code", "kind": "code"},
-    {"key": "title", "label": "Diagnosis", "kind": "text"},
-    {"key": "has", "label": "Patient", "kind": "text"},
+    {"key": "step", "label": "Step", "kind": "text"},
+    {"key": "inside", "label": "In the cluster", "kind": "percent"},
+    {"key": "outside", "label": "Elsewhere", "kind": "percent"},
     {
         "key": "factor",
         "label": "Odds ×",
         "kind": "number",
         "digits": 2,
-        "help": "By how much this multiplies the odds of the cluster; below 1 speaks against it.",
+        "help": "By how much this multiplies the odds of the cluster; below 1 speaks against it. "
+        "Odds are the probability divided by that of all other clusters.",
     },
-    {"key": "inside", "label": "In the cluster", "kind": "percent"},
-    {"key": "outside", "label": "Elsewhere", "kind": "percent"},
+    {"key": "probability", "label": "Probability then", "kind": "bar", "max": 1},
 ]
 LISTED = 20  # patients of each kind
 CODES_SHOWN = 8  # of a patient, in a table of patients
@@ -59,7 +58,7 @@ class Members(Part):
             for name, text in lists.items()
         }
         self.why = Text(title="Why here", needs_python=True)
-        self.steps = Table(columns=STEPS, page_size=20, sort=["", "desc"], needs_python=True)
+        self.steps = Table(columns=STEPS, page_size=30, needs_python=True)
         self.components = {**self.lists, "why": self.why, "why_codes": self.steps}
         tabs = [{"title": table.title, "content": name} for name, table in self.lists.items()]
         self.layout = [{"tabs": tabs, "id": "members"}, "why", "why_codes"]
@@ -114,7 +113,7 @@ class Members(Part):
         titles = [state.patients.titles.get(c) or c for c in codes[:CODES_SHOWN]]
         more = f" and {len(codes) - CODES_SHOWN} more" if len(codes) > CODES_SHOWN else ""
         record = state.patients.cohort.obs.iloc[a.rows[place]]
-        near = f"{state.clustering.labels[second]} ({a.posterior[place, second]:.0%})"
+        near = f"{state.counts().cluster_labels[second]} ({a.posterior[place, second]:.1%})"
         return {
             "row": int(a.rows[place]) + 1,
             "certainty": float(a.certainty[place]),
@@ -134,53 +133,13 @@ class Members(Part):
         present = np.asarray(a.X[[places[0]]].toarray()).ravel() > 0
         evidence = explain(state.clustering, present, state.cluster)
         label = state.clustering.cluster(state.cluster).label
-        lines = in_words(evidence, label, state.patients.titles)
         own = state.clustering.labels[a.positions[places[0]]]
         self.why.text = (
-            f"**Patient in row {int(state.patient or 0) + 1}** is placed in “{own}” "
-            f"({a.certainty[places[0]]:.1%}). For “{label}”:\n\n"
-            + "\n".join(f"- {line}" for line in lines)
+            f"**Patient in row {int(state.patient or 0) + 1:,}** is placed in “{own}” "
+            f"({a.certainty[places[0]]:.1%}). For “{label}” the codes say {evidence.posterior:.1%}: "
+            "start with its share of all patients, and let each code multiply the odds."
         )
-        self.steps.rows = step_rows(evidence, state.clustering, state.patients.titles)
-
-
-def step_rows(
-    evidence: Evidence, clustering: Clustering, titles: dict[str, str]
-) -> list[dict[str, Any]]:
-    """List evidence code by code.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        Of one patient for one cluster.
-    clustering : Clustering
-        Where the shares come from.
-    titles : dict of str to str
-        Plain name of each code.
-
-    Returns
-    -------
-    list of dict
-        One per code named in the evidence.
-    """
-    row = clustering.position(evidence.cluster)
-    weights, centers = clustering.weights, clustering.centers
-    overall = weights @ centers
-    rest = max(1 - float(weights[row]), 1e-12)
-    rows = []
-    for step in evidence.factors:
-        j = clustering.mixture.codes.index(step.code)
-        rows.append(
-            {
-                "code": step.code,
-                "title": titles.get(step.code, ""),
-                "has": "has it" if step.present else "does not have it",
-                "factor": step.factor,
-                "inside": float(centers[row, j]),
-                "outside": float(overall[j] - weights[row] * centers[row, j]) / rest,
-            }
-        )
-    return rows
+        self.steps.rows = steps_in_words(evidence, state.clustering, state.patients.titles)
 
 
 def _plain(value: Any) -> str:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.evidence import explain, in_words
-from lvmkit_widgets.explorer.members import STEPS, step_rows
+from lvmkit_widgets.evidence import explain, steps_in_words
+from lvmkit_widgets.explorer.members import STEPS
 from lvmkit_widgets.explorer.part import Part
 from lvmkit_widgets.explorer_state import ExplorerState
 from lvmkit_widgets.kinds import Form, Table, Text
@@ -16,9 +16,8 @@ from lvmkit_widgets.patients import TypedCodes, present, read_codes
 
 POSTERIORS = [
     {"key": "label", "label": "Cluster", "kind": "text"},
-    {"key": "posterior", "label": "Probability", "kind": "percent"},
-    {"key": "bar", "label": "", "kind": "bar", "max": 1},
-    {"key": "share", "label": "Share of all patients", "kind": "percent"},
+    {"key": "posterior", "label": "Probability", "kind": "bar", "max": 1},
+    {"key": "share", "label": "Of all patients", "kind": "percent"},
 ]
 
 
@@ -46,9 +45,7 @@ class Newcomer(Part):
             needs_python=True,
         )
         self.arithmetic = Text(title="How that comes about", visible=False, needs_python=True)
-        self.steps = Table(
-            columns=STEPS, page_size=20, sort=["", "desc"], visible=False, needs_python=True
-        )
+        self.steps = Table(columns=STEPS, page_size=30, visible=False, needs_python=True)
         self.components = {
             "newcomer": self.form,
             "newcomer_answer": self.answer,
@@ -58,7 +55,7 @@ class Newcomer(Part):
         }
         right = ["newcomer_answer", "posteriors"]
         self.layout = [
-            {"row": ["newcomer", right], "widths": [2, 3]},
+            {"row": ["newcomer", right], "widths": [1, 1]},
             "arithmetic",
             "arithmetic_codes",
         ]
@@ -130,11 +127,13 @@ class Newcomer(Part):
         chosen = cluster if cluster in state.clustering.ids else best
         evidence = explain(state.clustering, marked, chosen, absent_known=absent_known)
         label = state.clustering.cluster(chosen).label
-        lines = in_words(evidence, label, state.patients.titles)
         self.posteriors.rows = self._rows(evidence.posteriors)
         self.posteriors.selected = chosen
-        self.arithmetic.text = f"For “{label}”:\n\n" + "\n".join(f"- {line}" for line in lines)
-        self.steps.rows = step_rows(evidence, state.clustering, state.patients.titles)
+        self.arithmetic.text = (
+            f"**For “{label}”**: start with its share of all patients, and let each code multiply "
+            f"the odds. The end is {evidence.posterior:.1%}. Pick another cluster above for its own."
+        )
+        self.steps.rows = steps_in_words(evidence, state.clustering, state.patients.titles)
 
     def _show_answer(self, read: TypedCodes, known: list[str]) -> None:
         """Say what was understood."""
@@ -154,7 +153,7 @@ class Newcomer(Part):
         """List the clusters with the probability of each."""
         clustering, labels = self.state.clustering, self.state.counts().cluster_labels
         return [
-            {"id": id, "label": label, "posterior": p, "bar": p, "share": float(w)}
+            {"id": id, "label": label, "posterior": p, "share": float(w)}
             for id, label, p, w in zip(
                 clustering.ids, labels, posteriors, clustering.weights, strict=True
             )

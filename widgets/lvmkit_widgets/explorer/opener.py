@@ -84,8 +84,14 @@ class Opener:
             help="Tell which columns hold the codes of a record.",
             visible=False,
         )
+        self.intro = Text(
+            text="lvmkit groups patients whose recorded diagnoses look alike, and shows what marks "
+            "each group. Open a cohort: the synthetic one that comes along, a public one, or a "
+            "file of yours. Nothing leaves this machine."
+        )
         self.repairs = Text(title="What was repaired on reading", visible=False, needs_python=True)
         self.components: dict[str, Component] = {
+            "intro": self.intro,
             "open": self.choose,
             "columns": self.columns,
             "repairs": self.repairs,
@@ -104,13 +110,15 @@ class Opener:
                 "kind": "select",
                 "label": "Cohort",
                 "options": [*known, *files, [ELSEWHERE, "another file, named below"]],
+                "wide": True,
             },
             {
                 "name": "path",
                 "kind": "text",
                 "label": "File on this machine",
                 "placeholder": "/folder/discharges.csv",
-                "help": "CSV, TSV, Parquet or h5ad. Used instead of the choice above.",
+                "help": "CSV, TSV, Parquet or h5ad. Goes before the choice above.",
+                "wide": True,
             },
             {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "max": 100},
             {

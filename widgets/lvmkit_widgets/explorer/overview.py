@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import pandas as pd
+
 from lvmkit.charts import (
     frequencies_chart,
     frequencies_table,
@@ -18,7 +20,6 @@ from lvmkit_widgets.hidden import shown_count
 from lvmkit_widgets.kinds import Form, Heat, Picture, Table
 
 SUMMARY = [
-    {"key": "cluster", "label": "Id", "kind": "integer"},
     {"key": "label", "label": "Cluster", "kind": "text"},
     {"key": "n", "label": "Patients", "kind": "integer"},
     {"key": "share", "label": "Share", "kind": "percent"},
@@ -72,7 +73,7 @@ class Overview(Part):
             {
                 "name": "top",
                 "kind": "range",
-                "label": "Number of codes in the pictures",
+                "label": "Codes in the pictures",
                 "min": 5,
                 "max": 40,
                 "step": 1,
@@ -96,11 +97,11 @@ class Overview(Part):
         """Return the documents' table 1."""
         state = self.state
         table = relevance_summary(state.counts(), balance=state.balance, top=5)
-        sizes = dict(zip(state.clustering.ids, state.assignment.sizes, strict=True))
-        return [
-            {**row, "n": shown_count(row["n"], sizes[row["cluster"]], state.threshold)}
-            for row in table.to_dict("records")
-        ]
+        sizes = zip(table["n"], state.assignment.sizes, strict=True)
+        n = [shown_count(shown, whole, state.threshold) for shown, whole in sizes]
+        table = table.assign(n=pd.Series(n, index=table.index, dtype=object))
+        keys = ["cluster", "label", "n", "share", "codes"]
+        return [dict(zip(keys, row, strict=True)) for row in table[keys].itertuples(index=False)]
 
     def heat_fields(self, smallest: int = 0) -> dict[str, Any]:
         """Pack the patients for the heat map.

@@ -15,6 +15,7 @@ from lvmkit_widgets.subset import level_attributes, numeric_attributes
 
 FIRST = ("age", "sex", "stay", "days_of_care", "length_of_stay", "time_in_hospital")
 UNITS = {"age": "years", "stay": "days", "days_of_care": "days", "length_of_stay": "days"}
+TRUTH = "planted"  # the state a simulated record was drawn from
 SHOWN = 3  # attributes drawn without being asked for
 
 
@@ -44,9 +45,8 @@ class People(Part):
         }
         self.layout = [
             "no_attributes",
-            {"row": list(self.pictures)},
-            "other_attribute",
-            "attribute_more",
+            {"row": ["attribute0", "attribute1"]},
+            {"row": ["attribute2", ["other_attribute", "attribute_more"]]},
         ]
 
     def bind(self, state: ExplorerState) -> None:
@@ -139,7 +139,7 @@ def attributes_to_show(obs: pd.DataFrame) -> list[str]:
     list of str
         Names of columns.
     """
-    names = [*numeric_attributes(obs), *level_attributes(obs)]
+    names = [n for n in (*numeric_attributes(obs), *level_attributes(obs)) if n != TRUTH]
     return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
 

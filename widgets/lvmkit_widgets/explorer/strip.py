@@ -42,7 +42,13 @@ class Strip(Part):
                 "label": f"Name of cluster {cluster.id}",
                 "placeholder": "for instance: Heart and kidney",
             },
-            {"name": "note", "kind": "text", "label": "Note", "placeholder": "what it may mean"},
+            {
+                "name": "note",
+                "kind": "text",
+                "label": "Note",
+                "placeholder": "what it may mean, what to check",
+                "wide": True,
+            },
             {"name": "keep", "kind": "button", "label": "Keep"},
         ]
         self.naming.values = {"name": cluster.name, "note": cluster.note}
@@ -103,8 +109,7 @@ class Steps(Part):
     def refresh(self) -> None:
         """Show the state as it is now."""
         history = self.state.history
-        step = history.steps[history.position]
-        where = f"Step {history.position} of {len(history.steps) - 1}: {step.text}"
+        where = f"Step {history.position} of {len(history.steps) - 1}"
         self.form.controls = [
             {"name": "undo", "kind": "button", "label": "↶ Undo", "disabled": not history.can_undo},
             {"name": "redo", "kind": "button", "label": "↷ Redo", "disabled": not history.can_redo},

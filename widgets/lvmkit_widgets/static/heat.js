@@ -33,6 +33,19 @@ function heatPixels(cells, width, start, stop, height, colors, out) {
   }
 }
 
+// Move labels apart as little as needed; nothing if there is no room for all.
+function spread(middles, height, gap = 14) {
+  if (middles.length * gap > height) return null;
+  const places = [...middles];
+  for (let i = 0; i < places.length; i++) {
+    places[i] = Math.max(places[i], i ? places[i - 1] + gap : gap / 2);
+  }
+  for (let i = places.length - 1; i >= 0; i--) {
+    places[i] = Math.min(places[i], i < places.length - 1 ? places[i + 1] - gap : height - gap / 2);
+  }
+  return places;
+}
+
 function heat(part, el) {
   const colors = cividis();
   const canvas = h("canvas", { tabindex: "0", role: "application" });
@@ -87,27 +100,28 @@ function heat(part, el) {
 
   function drawLabels(box) {
     const selected = part.get("selected");
-    let free = -99;
     const inView = bands.filter((band) => band.stop > view.start && band.start < view.stop);
-    const labels = inView.map((band) => {
-      const from = Math.max(0, part100(band.start));
-      const to = Math.min(100, part100(band.stop));
-      const middle = ((from + to) / 200) * box.height;
-      const fits = middle - free >= 13 || band.id === selected;
-      if (fits) free = middle;
+    const span = (band) => [Math.max(0, part100(band.start)), Math.min(100, part100(band.stop))];
+    const middles = inView.map((band) => (span(band)[0] + span(band)[1]) / 200 * box.height);
+    const places = spread(middles, box.height);
+    const labels = inView.map((band, i) => {
+      const [from, to] = span(band);
       const label = h("button.lvm-band", {
         type: "button",
         tabindex: "-1",
         title: `${band.name}: ${integer(band.n)} ${part.get("noun")}; double-click shows only these`,
         onclick: () => part.fire("pick", { cluster: band.id, code: null }),
         ondblclick: () => zoomTo(band.start, band.stop),
-      }, h("span", { text: fits ? band.name : "" }));
+      }, h("span", { text: places ? band.name : "" }));
+      if (places) label.firstChild.style.top = `${places[i] - 7 - (from / 100) * box.height}px`;
       label.style.top = `${from}%`;
       label.style.height = `${to - from}%`;
       label.classList.toggle("lvm-on", band.id === selected);
       return label;
     });
     bandLabels.replaceChildren(...labels);
+    const longest = Math.max(...columns.map(({ code }) => code.length));
+    columnLabels.style.height = `${Math.min(110, 10 + 7.5 * longest)}px`;
     const every = Math.ceil(13 / (box.width / columns.length));
     columnLabels.replaceChildren(
       ...columns.map(({ code, title }, c) => {

@@ -185,8 +185,9 @@ function stage(model, el, kinds, style) {
 
   function row(node) {
     const result = group("div.lvm-row", node.row);
+    const widths = node.row.map((_, i) => node.widths?.[i] ?? 1);
     result.built.forEach((child, i) => {
-      child.el.style.flexGrow = String(node.widths?.[i] ?? 1);
+      child.el.style.flex = `${widths[i]} 1 ${Math.round((320 * widths[i]) / Math.min(...widths))}px`;
     });
     return result;
   }

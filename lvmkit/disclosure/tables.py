@@ -1,13 +1,7 @@
-"""Small counts hidden before anything is shared, so that no patient can be made out.
-
-The rule is the one health statistics offices use: counts of 1 to 10 are not shown, 0 is (US Centers
-for Medicare & Medicaid Services, cell size suppression policy). A hidden count must not be found by
-subtraction from a known total either: further cells are hidden until it could still be anything
-from 1 to 10.
-"""
+"""Tables, shares and single counts as they may be shared."""
 
 from collections.abc import Hashable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,91 +9,7 @@ import pandas as pd
 
 from lvmkit._checks import listed
 from lvmkit._typing import Array
-
-__all__ = ["Suppression", "count_text", "mask_shares", "suppress", "suppression"]
-
-Mask = npt.NDArray[np.bool_]
-
-
-class Suppression(NamedTuple):
-    """What must not be shown of a table of counts.
-
-    Parameters
-    ----------
-    cells : array (k, d) of bool
-        Cells to hide.
-    totals : array (d,) of bool
-        Columns whose total must be hidden too: it is small itself, or no cells are left to protect
-        the others.
-    """
-
-    cells: Mask
-    totals: Mask
-
-
-def suppression(
-    counts: npt.ArrayLike,
-    *,
-    sizes: npt.ArrayLike | None = None,
-    hidden: npt.ArrayLike | None = None,
-    threshold: int = 11,
-) -> Suppression:
-    """Find the cells that must not be shown when the total of each column is known.
-
-    Parameters
-    ----------
-    counts : array (k, d)
-        Whole numbers, for example patients of each cluster that have each code.
-    sizes : array (k,) or (k, d), optional
-        What each row's counts are part of; then a count is hidden too where 1 to `threshold` − 1 do
-        *not* have the code.
-    hidden : array (k, d) of bool, optional
-        Cells that are hidden already.
-    threshold : int, default=11
-        Smallest count that may be shown, apart from 0.
-
-    Returns
-    -------
-    Suppression
-        Cells, and totals.
-
-    Raises
-    ------
-    ValueError
-        If counts are negative or exceed `sizes`, or `threshold` is below 2.
-
-    Notes
-    -----
-    A reader who knows the total knows the sum r of the hidden cells of a column, and of each the
-    bounds that its kind sets: 1 … t − 1 for a small count, n − t + 1 … n − 1 where few lack the
-    code, t … n − t for a cell hidden to protect them (t the threshold, n the size). Each small
-    count can still take every value in its bounds if and only if Σ(x − lower) and Σ(upper − x) over
-    the hidden cells are both at least t − 2. Cells are added until that holds: the smallest one
-    that is enough by itself, else the one that helps most, again and again.
-
-    Examples
-    --------
-    >>> found = suppression([[4, 30], [40, 50], [25, 60]])
-    >>> found.cells
-    array([[ True, False],
-           [False, False],
-           [ True, False]])
-    """
-    cells, bound = _checked(counts, sizes, threshold)
-    small = _few(cells, threshold) | _few(bound - cells, threshold)
-    low, high = _slack(cells, bound, threshold)
-    mask = small if hidden is None else small | np.asarray(hidden, dtype=bool)
-    total = cells.sum(axis=0)
-    totals = _few(total, threshold) | _few(bound.sum(axis=0) - total, threshold)
-    at_risk = (mask & small).any(axis=0) & ~totals
-    unsafe = np.zeros_like(totals)
-    for column in np.flatnonzero(at_risk):
-        protected = _protected(
-            mask[:, column], low[:, column], high[:, column], cells[:, column], threshold - 2
-        )
-        unsafe[column] = protected is None
-        mask[:, column] = mask[:, column] if protected is None else protected
-    return Suppression(mask, totals | unsafe)
+from lvmkit.disclosure.cells import Mask, is_small, suppression
 
 
 def suppress(
@@ -247,70 +157,6 @@ def count_text(count: float, *, threshold: int = 11) -> str:
     return f"<{threshold}" if 1 <= count < threshold else f"{count:,.0f}"
 
 
-def _checked(
-    counts: npt.ArrayLike, sizes: npt.ArrayLike | None, threshold: int
-) -> tuple[Array, Array]:
-    """Check counts against sizes; return both as (k, d), without sizes the second infinite."""
-    cells = np.asarray(counts, dtype=float)
-    if threshold < 2:
-        msg = f"threshold is the smallest count to show and must be 2 or more; found {threshold!r}"
-        raise ValueError(msg)
-    if cells.ndim != 2:
-        msg = f"counts must be (k, d); found shape {cells.shape}"
-        raise ValueError(msg)
-    wrong = ~((cells >= 0) & (cells == np.round(cells)))
-    if wrong.any():
-        msg = f"counts are whole numbers of 0 or more; found {listed(cells[wrong].tolist())}"
-        raise ValueError(msg)
-    bound = np.full(cells.shape, np.inf)
-    if sizes is not None:
-        given = np.asarray(sizes, dtype=float)
-        bound = np.broadcast_to(given[:, None] if given.ndim == 1 else given, cells.shape)
-    over = np.argwhere(cells > bound)
-    if len(over):
-        row, column = over[0]
-        found = f"{cells[row, column]:g} of {bound[row, column]:g} in row {row}"
-        msg = f"a count cannot exceed its size; found {found}"
-        raise ValueError(msg)
-    return cells, bound
-
-
-def _few(values: Array, threshold: int) -> Mask:
-    """Find counts of 1 to threshold − 1."""
-    return (values >= 1) & (values < threshold)
-
-
-def _slack(cells: Array, bound: Array, threshold: int) -> tuple[Array, Array]:
-    """How far each cell is inside the bounds that its kind sets (Notes of `suppression`)."""
-    few, most = _few(cells, threshold), _few(bound - cells, threshold)
-    with np.errstate(invalid="ignore"):
-        lower = np.where(
-            few, 1, np.where(most, np.maximum(threshold, bound - threshold + 1), threshold)
-        )
-        upper = np.where(
-            few, np.minimum(threshold - 1, bound), np.where(most, bound - 1, bound - threshold)
-        )
-    fixed = (cells == 0) | ((cells == bound) & ~few)
-    return np.where(fixed, 0, cells - lower).clip(min=0), np.where(fixed, 0, upper - cells).clip(
-        min=0
-    )
-
-
-def _protected(mask: Mask, low: Array, high: Array, cells: Array, need: int) -> Mask | None:
-    """Hide further cells until the hidden ones have slack enough; None if they never have."""
-    chosen = mask.copy()
-    while True:
-        lack_low, lack_high = need - low[chosen].sum(), need - high[chosen].sum()
-        if lack_low <= 0 and lack_high <= 0:
-            return chosen
-        free = np.flatnonzero(~chosen & ((low > 0) | (high > 0)))
-        if not free.size:
-            return None
-        enough = free[(low[free] >= lack_low) & (high[free] >= lack_high)]
-        helps = np.minimum(low[free], max(lack_low, 0)) + np.minimum(high[free], max(lack_high, 0))
-        chosen[enough[np.argmin(cells[enough])] if enough.size else free[np.argmax(helps)]] = True
-
-
 def _require_columns(table: pd.DataFrame, names: Sequence[Hashable]) -> None:
     """Refuse names that are not columns."""
     missing = [name for name in names if name not in table.columns]
@@ -325,9 +171,7 @@ def _small_rows(
     """Find rows with a small count."""
     values = table[numbers].to_numpy(dtype=float)
     sizes = None if out_of is None else table[out_of].to_numpy(dtype=float)
-    cells, bound = _checked(values, sizes, threshold)
-    small = _few(cells, threshold) | _few(bound - cells, threshold)
-    return np.asarray(small.any(axis=1))
+    return np.asarray(is_small(values, sizes=sizes, threshold=threshold).any(axis=1))
 
 
 def _grouped(

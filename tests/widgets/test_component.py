@@ -1,0 +1,58 @@
+"""Fields hold plain values; signals count."""
+
+import numpy as np
+import pytest
+
+from lvmkit_widgets.component import jsonable
+from lvmkit_widgets.kinds import KINDS, Form, Sizes, Table
+
+
+def test_values_become_plain_and_missing_numbers_become_none():
+    value = {1: np.array([1.5, np.nan]), "n": (np.int64(3), np.bool_(1)), "b": b"x"}
+    assert jsonable(value) == {"1": [1.5, None], "n": [3, True], "b": b"x"}
+    assert jsonable(float("inf")) is None
+    assert jsonable(np.datetime64("2010-01-02")) == "2010-01-02"
+
+
+def test_a_field_stores_what_hosts_can_carry():
+    table = Table(rows=[{"p": np.float32(0.5), "n": np.nan}])
+    table.selected = np.int64(4)
+    assert table.rows == [{"p": 0.5, "n": None}]
+    assert type(table.selected) is int
+
+
+def test_two_equal_picks_are_two_happenings():
+    table, heard = Table(), []
+    table.on("pick", heard.append)
+    table.fire("pick", "R1")
+    table.fire("pick", "R1")
+    assert heard == ["R1", "R1"]
+    assert table.pick == [2, "R1"]
+
+
+def test_state_is_heard_when_it_changes_and_only_then():
+    sizes, heard = Sizes(), []
+    sizes.on("selected", heard.append)
+    sizes.selected = 2
+    sizes.selected = 2
+    assert heard == [2]
+
+
+def test_components_do_not_share_their_values():
+    first, second = Form(), Form()
+    first.values["k"] = 3
+    assert second.values == {}
+
+
+def test_unknown_fields_and_signals_are_named():
+    with pytest.raises(ValueError, match=r"table has no field 'rowz'; it has title"):
+        Table().on("rowz", print)
+    with pytest.raises(ValueError, match="table has no signal 'rows'; it has pick"):
+        Table().fire("rows")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_fields_with_an_explanation(kind):
+    component = KINDS[kind]()
+    assert component.kind == kind
+    assert all(component.param[field].doc for field in component.fields())

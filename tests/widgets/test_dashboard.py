@@ -1,0 +1,240 @@
+"""A dashboard without a browser: listeners, batches, messages, background work, twins."""
+
+import pytest
+
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.exchange import asked_by
+from lvmkit_widgets.kinds import Form, Sizes, Status, Table, Text
+from lvmkit_widgets.twins import flat_fields
+
+
+@pytest.fixture
+def board():
+    parts = {
+        "status": Status(),
+        "controls": Form(values={"k": 3}),
+        "sizes": Sizes(),
+        "table": Table(key="id"),
+        "words": Text(),
+    }
+    return Dashboard(
+        parts, ["status", "controls", {"row": ["sizes", "table"]}, "words"], title="Words"
+    )
+
+
+class Twin:
+    """A host that keeps what it is shown."""
+
+    def __init__(self):
+        self.shown = []
+
+    def push(self, changes):
+        self.shown.append(dict(changes))
+
+
+class Loop:
+    """A host whose loop is turned by hand."""
+
+    def __init__(self):
+        self.waiting = []
+
+    def call(self, function):
+        self.waiting.append(function)
+
+    def turn(self):
+        while self.waiting:
+            self.waiting.pop(0)()
+
+
+@pytest.fixture
+def twin(board):
+    made = Twin()
+    board._exchange._twins["test"] = made
+    return made
+
+
+def test_what_a_listener_sets_reaches_hosts_as_one_change(board, twin):
+    def chosen(cluster):
+        board.components["words"].text = f"cluster {cluster}"
+        board.components["table"].param.update(rows=[{"id": 1}], page=0)
+
+    board.listen("sizes", "selected", chosen)
+    board._exchange.receive({"sizes_selected": 2}, None)
+    assert twin.shown == [
+        {"sizes_selected": 2, "words_text": "cluster 2", "table_rows": [{"id": 1}]}
+    ]
+
+
+def test_values_arrive_before_the_button_that_was_pressed(board):
+    heard = []
+    board.listen("controls", "pressed", lambda _: heard.append(board.components["controls"].values))
+    board._exchange.receive({"controls_pressed": [1, "fit"], "controls_values": {"k": 9}}, None)
+    assert heard == [{"k": 9}]
+
+
+def test_unknown_fields_from_a_browser_are_ignored(board, twin):
+    board._exchange.receive({"layout": {}, "sizes_nonsense": 1}, None)
+    assert twin.shown == []
+
+
+def test_an_error_is_raised_in_python_and_told_to_a_reader(board):
+    def refuse(_):
+        msg = "Choose two clusters."
+        raise ValueError(msg)
+
+    board.listen("table", "pick", refuse)
+    with pytest.raises(ValueError, match="Choose two clusters"):
+        board.components["table"].fire("pick", 1)
+    board._exchange.receive({"table_pick": [2, 1]}, Loop())
+    status = board.components["status"]
+    assert (status.state_now, status.message) == ("error", "Choose two clusters.")
+
+
+def test_an_unforeseen_error_is_told_without_a_traceback(board, caplog):
+    board.listen("table", "pick", lambda _: {}["gone"])
+    board._exchange.receive({"table_pick": [1, 1]}, Loop())
+    assert board.components["status"].message == "This did not work: 'gone'."
+    assert "KeyError" in caplog.text
+
+
+def test_a_value_out_of_bounds_from_a_browser_is_refused(board):
+    board._exchange.receive({"table_page": -4, "words_text": "kept"}, Loop())
+    assert board.components["table"].page == 0
+    assert board.components["words"].text == "kept"
+    assert board.components["status"].state_now == "error"
+
+
+def test_work_asked_for_by_python_is_done_at_once(board):
+    shown = []
+    board.components["status"].on("progress", shown.append)
+
+    def work(progress):
+        progress("Half", 0.5)
+        return 7
+
+    assert board.background(work, lambda result: board.say(f"Got {result}."))
+    assert board.components["status"].message == "Got 7."
+    assert 0.5 in shown
+    assert not board.busy
+    assert not board.components["controls"].busy
+
+
+def test_work_asked_for_by_python_raises_what_goes_wrong(board):
+    with pytest.raises(ZeroDivisionError):
+        board.background(lambda _: 1 / 0, lambda _: None)
+    assert not board.busy
+
+
+def in_browser(board, loop, function):
+    """Run a function as an answer to a reader."""
+    board._exchange._answering(loop, function)
+    assert asked_by.get() is None
+
+
+def finish(board, loop):
+    """Wait for the job's thread, then let the host take its turn."""
+    board._job.wait(10)
+    loop.turn()
+
+
+def test_work_asked_for_by_a_reader_runs_beside_and_blocks_forms(board):
+    loop, done = Loop(), []
+    in_browser(board, loop, lambda: board.background(lambda _: 5, done.append, label="Fitting"))
+    status = board.components["status"]
+    assert (status.state_now, status.message, status.can_cancel) == ("busy", "Fitting", True)
+    assert board.components["controls"].busy
+    finish(board, loop)
+    assert done == [5]
+    assert not board.components["controls"].busy
+
+
+def test_other_work_is_refused_meanwhile(board):
+    loop = Loop()
+    in_browser(board, loop, lambda: board.background(lambda _: 5, lambda _: None))
+    assert board.background(lambda _: 6, lambda _: None) is False
+    assert "Still at work" in board.components["status"].message
+    finish(board, loop)
+    assert board.background(lambda _: 6, lambda _: None)
+
+
+def test_cancelled_work_changes_nothing(board):
+    loop, done = Loop(), []
+
+    def work(progress):
+        board.components["status"].fire("cancel")
+        progress("next", 0.5)
+
+    in_browser(board, loop, lambda: board.background(work, done.append))
+    finish(board, loop)
+    assert done == []
+    assert board.components["status"].message == "Stopped. Nothing was changed."
+
+
+def test_failed_work_is_told(board):
+    loop = Loop()
+
+    def work(_):
+        msg = "k=9 is more than the 5 records"
+        raise ValueError(msg)
+
+    in_browser(board, loop, lambda: board.background(work, lambda _: None))
+    finish(board, loop)
+    assert board.components["status"].message == "k=9 is more than the 5 records"
+
+
+def test_names_that_hosts_cannot_carry_are_refused():
+    with pytest.raises(ValueError, match="component name 'my part' must be a Python identifier"):
+        Dashboard({"my part": Text()}, "my part")
+    with pytest.raises(ValueError, match="layout or links name 'gone'; there are words"):
+        Dashboard({"words": Text()}, {"tabs": [{"title": "x", "content": ["gone"]}]})
+    with pytest.raises(ValueError, match="layout or links name 'away'"):
+        Dashboard({"words": Text()}, "words", links=[("words.text", "away.text")])
+    with pytest.raises(ValueError, match="'a' and 'a' both make 'a_title'; rename one"):
+        flat_fields((("a", "table"), ("a", "text")))
+
+
+def test_listening_to_nothing_is_refused(board):
+    with pytest.raises(ValueError, match="there is no component 'gone'"):
+        board.listen("gone", "pick", print)
+    with pytest.raises(ValueError, match="table has no field 'gone'"):
+        board.listen("table", "gone", print)
+
+
+def test_the_jupyter_twin_follows_both_ways(board):
+    widget = board.widget()
+    assert widget is board.widget()
+    board.components["words"].text = "from Python"
+    assert widget.words_text == "from Python"
+    widget.set_state({"sizes_selected": 4, "controls_values": {"k": 5}})
+    assert board.components["sizes"].selected == 4
+    assert board.components["controls"].values == {"k": 5}
+    bundle = board._repr_mimebundle_()
+    assert "application/vnd.jupyter.widget-view+json" in bundle[0]
+    assert bundle[0]["text/plain"] == "Words (a dashboard; run the cell to use it)"
+
+
+def test_the_panel_twin_follows_both_ways(board):
+    page = board.__panel__()
+    board.components["words"].text = "from Python"
+    assert page.words_text == "from Python"
+    page.param.update(sizes_selected=4, controls_values={"k": 5})
+    assert board.components["sizes"].selected == 4
+    assert board.components["controls"].values == {"k": 5}
+    assert page.get_root() is not None
+
+
+def test_dashboards_of_one_shape_share_their_classes(board):
+    parts = {name: type(part)() for name, part in board.components.items()}
+    other = Dashboard(parts, list(parts))
+    assert other.widget()._esm is board.widget()._esm
+    assert type(other.__panel__()) is type(board.__panel__())
+
+
+def test_files_and_tabs_are_handed_to_the_browser(board, twin):
+    board.download("a.csv", b"x", mime="text/csv")
+    board.open_tab("main", 2)
+    assert twin.shown[0]["stage_file"] == b"x"
+    assert twin.shown[0]["stage_file_sent"] == [1, {"name": "a.csv", "mime": "text/csv"}]
+    assert board.stage.tabs == {"main": 2}
+    board.stage.fire("file_taken", 1)
+    assert board.stage.file == b""

@@ -1,0 +1,33 @@
+"""Progress is thinned out, and cancel stops work at its next report."""
+
+import pytest
+
+from lvmkit_widgets.jobs import Cancelled, Job, Progress
+
+
+def test_frequent_reports_are_thinned_out_but_new_texts_are_not():
+    heard = []
+    progress = Progress(lambda text, share: heard.append((text, share)))
+    for i in range(1000):
+        progress("EM", i / 1000)
+    progress("Scores", 0.0)
+    assert len(heard) < 500
+    assert heard[0] == ("EM", 0.0)
+    assert heard[-1] == ("Scores", 0.0)
+
+
+def test_cancelled_work_stops_at_its_next_report():
+    progress = Progress(lambda text, share: None)
+    progress.cancel()
+    with pytest.raises(Cancelled):
+        progress("EM", 0.1)
+
+
+def test_a_job_hands_on_its_result_or_its_failure():
+    results, failures = [], []
+    quiet = Progress(lambda text, share: None)
+    options = {"done": results.append, "failed": failures.append, "progress": quiet}
+    Job(lambda _: 3, **options).run(lambda follow: follow())
+    Job(lambda _: int("x"), **options).run(lambda follow: follow())
+    assert results == [3]
+    assert isinstance(failures[0], ValueError)
