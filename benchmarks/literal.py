@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClusterMixin
+from threadpoolctl import threadpool_limits
 
 from lvmkit.families import BERNOULLI, Prior
 from lvmkit.mixtures import MixtureParams, smoothed
@@ -34,6 +35,13 @@ class LiteralASVTD(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Cluster the rows of a dense array."""
         del y
+        # Many small products: two BLAS threads make them up to ten times slower.
+        with threadpool_limits(1, user_api="blas"):
+            self._fit(X)
+        return self
+
+    def _fit(self, X: Any) -> None:
+        """Decompose, run EM, label."""
         centers, weights = asvtd(X, self.n_components)
         # A state of weight 0 could never come back, and the documents do not say what becomes of it.
         prior = Prior.around(X.sum(axis=0), len(X), STRENGTH)
@@ -49,7 +57,6 @@ class LiteralASVTD(ClusterMixin, BaseEstimator):
             moved = np.linalg.norm(weights - before)
         self.weights_, self.centers_ = weights, centers.T
         self.labels_ = e_step(X, centers, weights).argmax(axis=1)
-        return self
 
 
 def asvtd(X: Any, k: int) -> tuple[Any, Any]:

@@ -62,6 +62,11 @@ def corrected(k: int) -> Method:
     return Method("lvmkit, corrected", BernoulliMixture(k))
 
 
+def corrected_early(k: int) -> Method:
+    """Return lvmkit stopped by the documents' rule: for those content with a lower likelihood."""
+    return Method("lvmkit, corrected, early", BernoulliMixture(k, weights_tol=DOCUMENTS_RULE))
+
+
 def asvtd(k: int) -> Method:
     """Return lvmkit's form of the documents' algorithm: their rule ends EM, and EM has next to no prior."""
     estimator = BernoulliMixture(

@@ -7,11 +7,11 @@ Run as ``python benchmarks/nhds.py [--quick] [--threads N]``, with the data of
 import numpy as np
 
 from benchmarks import methods
+from benchmarks.discharges import nhds_rows
 from benchmarks.measure import Options, machine, measure, options
 from benchmarks.methods import Method
 from benchmarks.stability import measured_stability
 from benchmarks.tables import Goal, print_goals, print_table
-from lvmkit.datasets import fetch_nhds2010
 
 CLUSTERS = 16
 STEPMIX_ITERATIONS = 60
@@ -21,14 +21,16 @@ STEPMIX_ITERATIONS = 60
 def main(chosen: Options) -> None:
     """Measure and print."""
     print(machine(chosen))
-    X = fetch_nhds2010(min_codes=0, max_codes=700).X
-    order = np.random.default_rng(0).permutation(X.shape[0])[: 5_000 if chosen.quick else None]
+    X = nhds_rows(quick=chosen.quick)
+    if X is None:
+        return
+    order = np.random.default_rng(0).permutation(X.shape[0])
     cut = int(0.8 * len(order))
     seen, unseen = X[order[:cut]], X[order[cut:]]
     rows = []
     for method, repeats in compared():
         fit = measure(method, seen, most_runs=1 if chosen.quick else 5)
-        stable = measured_stability(method, X[order], 1 if chosen.quick else repeats)
+        stable = measured_stability(method, X, 1 if chosen.quick else repeats)
         mixture = fit.found.mixture
         likelihoods = (f"{mixture.score(seen):.4f}", f"{mixture.score(unseen):.4f}")
         counts = (fit.runs, round(fit.megabytes), fit.found.iterations)

@@ -9,10 +9,11 @@ import warnings
 from typing import Any, NamedTuple
 
 from benchmarks import methods
+from benchmarks.discharges import nhds_rows
 from benchmarks.measure import Options, in_new_process, machine, options
 from benchmarks.methods import Method
 from benchmarks.tables import Goal, print_goals, print_table
-from lvmkit.datasets import fetch_nhds2010, make_bernoulli_mixture
+from lvmkit.datasets import make_bernoulli_mixture
 from lvmkit.scores import stability
 
 CLUSTERS = 16
@@ -36,8 +37,10 @@ def main(chosen: Options) -> None:
     print_goals(
         Goal("stability of corrected", compared("Planted", planted, repeats)[0].mean, least=0.98)
     )
-    nhds = fetch_nhds2010(min_codes=0, max_codes=700).X
-    found = compared("NHDS 2010, adults", nhds[:5_000] if chosen.quick else nhds, repeats)
+    nhds = nhds_rows(quick=chosen.quick)
+    if nhds is None:
+        return
+    found = compared("NHDS 2010, adults", nhds, repeats)
     best_peer = max(s.mean for s in found if not s.name.startswith("lvmkit"))
     print_goals(
         Goal(

@@ -1,6 +1,7 @@
 """Eigenvectors with fixed signs, joint diagonalization and non-negative weights."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -272,6 +273,7 @@ def _compressed(slices: Array) -> Array:
     return full
 
 
+@cache
 def _rounds(k: int) -> list[tuple[Array, Array]]:
     """Schedule all pairs of 0..k-1 as a round-robin tournament: rounds of disjoint pairs."""
     players = list(range(k)) + ([-1] if k % 2 else [])

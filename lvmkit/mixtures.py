@@ -45,9 +45,13 @@ def smoothed(params: MixtureParams, n: int, prior: Prior, family: Family) -> Mix
     MixtureParams
         Strictly inside.
     """
-    counts = n * params.weights
+    # A state that the moments give no weight keeps its center: pulled onto the overall mean, it would be one
+    # with the next such state, and EM could not tell them apart again.
+    k = len(params.weights)
+    counts = np.full(k, n / k)
     centers = family.m_step(counts, counts[:, None] * family.project(params.centers), prior)
-    return MixtureParams(_smooth_weights(counts, prior), centers)
+    weights = np.maximum(params.weights, 0.1 / k)
+    return MixtureParams(_smooth_weights(n * weights / weights.sum(), prior), centers)
 
 
 def em_step(

@@ -28,7 +28,7 @@ __all__ = [
     "whitener_of",
 ]
 
-PAIR_BLOCK_ROWS = 200_000
+PAIR_BLOCK_ROWS = 50_000
 """Rows of a block when pairs are counted: every block returns d×d sums, so blocks are fewer and longer."""
 
 

@@ -66,9 +66,9 @@ def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs)
     column = columns[found["k"]]
     use = column >= 0
     shape = (len(records), len(features))
-    counts = sparse.coo_array(
-        (found["n"][use], (found["i"][use], column[use])), shape=shape
-    ).tocsr()
+    # scikit-learn refuses 64-bit indices, and they take twice the memory.
+    where = (found["i"][use].astype(np.int32), column[use].astype(np.int32))
+    counts = sparse.coo_array((found["n"][use], where), shape=shape).tocsr()
     counts.sum_duplicates()
     counts.eliminate_zeros()
     return Tally(counts.astype(np.float32), records, features)

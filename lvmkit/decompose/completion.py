@@ -45,8 +45,8 @@ def completion(
     rotation = separating_rotation(slices)
     found = slices
     for done in range(rounds + 1):
-        tol = 1e-6 if done == rounds else 1e-3  # the next round moves the rotation anyway
-        rotation = rotation @ joint_rotation(rotation.T @ found @ rotation, tol=tol)
+        tol = 1e-3 if done == rounds else 1e-2  # far below the noise; the next round turns anyway
+        rotation = rotation @ joint_rotation(rotation.T @ found @ rotation, tol=tol, max_iter=30)
         estimate = second_order_components(whitener, rotation, mean)
         if done < rounds:
             centers = np.clip(estimate.centers, 0.0, 1.0)

@@ -101,7 +101,7 @@ def corrected_start(X: Counts, k: int, progress: Progress) -> Components:
     """
     progress("second moments", 0.0)
     m2 = _second(X, POISSON)
-    imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=1e-4)
+    imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=1e-3)
     if not significant(imputed.values).all():
         found = int(significant(imputed.values).sum())
         msg = (

@@ -147,7 +147,7 @@ def test_a_borderline_patient_is_explained_by_keyboard(served):
     page, _ = served
     tab(page, "Patients")
     tab(page, "Borderline")
-    row = page.locator(".lvm-table tbody tr:visible").first
+    row = page.locator(".lvm-table tr.lvm-pickable:visible").first
     row.focus()
     page.keyboard.press("Enter")
     expect(page.get_by_text(re.compile("^Patient in row"))).to_be_visible()

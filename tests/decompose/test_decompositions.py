@@ -5,6 +5,7 @@ import pytest
 
 from lvmkit.decompose import completion, joint_diagonalization, svtd
 from lvmkit.decompose.completion import coinciding_slices
+from lvmkit.decompose.svtd import separating_rotation
 from lvmkit.linalg import impute_diagonal
 from lvmkit.moments import POISSON, RAW, Moments, WhitenedMoments, whiten, whitener_of
 
@@ -92,3 +93,13 @@ def test_factorial_moments_of_many_rows_approach_the_parameters():
         X, whitener_of(imputed.values, imputed.vectors), POISSON, second=moments.second
     )
     same_up_to_order(completion(whitened, rounds=4), centers, weights, atol=0.05)
+
+
+def test_the_search_for_the_best_separated_slice_skips_none_that_could_win():
+    rng = np.random.default_rng(7)
+    for k in (2, 3, 7):
+        slices = rng.normal(size=(300, k, k)) * rng.exponential(size=(300, 1, 1))
+        slices = slices + slices.transpose(0, 2, 1)
+        gaps = np.diff(np.linalg.eigvalsh(slices), axis=1).min(axis=1)
+        expected = np.linalg.eigh(slices[gaps.argmax()])[1]
+        np.testing.assert_array_equal(separating_rotation(slices), expected)

@@ -283,3 +283,37 @@ def test_one_cluster_is_enough(cohort):
     for i in TABS.values():
         board.open_tab("main", i)
     assert board.state.other is None
+
+
+def test_long_tables_are_sorted_searched_and_paged(board):
+    board.open_tab("main", TABS["marks"])
+    table = board.components["evidence"]
+    table.page_size = 3
+    assert table.total > 3
+    table.sort = ["n_in", "asc"]
+    numbers = [row["n_in"] for row in table.rows]
+    assert numbers == sorted(numbers)
+    first = [row["code"] for row in table.rows]
+    table.page = 1
+    assert first != [row["code"] for row in table.rows]
+    table.param.update(search="disease 428", page=0)
+    assert [row["code"] for row in table.rows] == ["428"]
+    assert table.total == 1
+
+
+def test_a_saved_page_answers_for_every_cluster(board):
+    [answers] = board.static_cases()
+    assert set(answers["cases"]) == {"0", "1", "2"}
+    for row, fields in enumerate(answers["cases"].values()):
+        assert fields["relevance.cluster"] == row
+        assert fields["evidence.rows"]
+        assert fields["profile.svg"].startswith("<svg")
+
+
+def test_hidden_counts_are_never_written_as_small(board):
+    table = codes_table(board.state)
+    whole = board.state._analysis.association(board.state.view)
+    for shown, real in zip(table["n_in"], whole.loc[table.index, "n_in"], strict=True):
+        assert (
+            shown == (f"<{board.state.threshold}" if 0 < real < 11 else real) or shown == "hidden"
+        )

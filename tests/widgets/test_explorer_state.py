@@ -228,3 +228,11 @@ def test_a_model_without_names_is_matched_by_position(cohort):
     np.testing.assert_array_equal(state.assignment.labels, model.labels_)
     with pytest.raises(ValueError, match="12 codes without names, the cohort 5"):
         ExplorerState(model, cohort[:, :5].copy())
+
+
+def test_a_cluster_is_never_compared_with_itself(state):
+    state.param.update(cluster=0, other=1)
+    state.cluster = 1
+    assert state.other == 0
+    state.other = 1
+    assert state.other is None

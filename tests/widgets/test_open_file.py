@@ -75,6 +75,15 @@ def test_events_open_and_h5ad_returns_the_same(tmp_path):
     np.testing.assert_array_equal(again.X.toarray(), cohort.X.toarray())
 
 
+def test_events_bring_their_titles(tmp_path):
+    titles = [f"Meaning of {code}" for code in EVENTS["CODE"]]
+    EVENTS.assign(CODE=["A1", "A2", "A3"] * 2, DESCRIPTION=titles).to_csv(
+        tmp_path / "events.csv", index=False
+    )
+    cohort = open_cohort(tmp_path / "events.csv")
+    assert cohort.var.loc["A1", "title"] == "Meaning of 428.0"
+
+
 def test_counts_open(tmp_path):
     COUNTS.to_csv(tmp_path / "counts.csv", index=False)
     assert open_cohort(tmp_path / "counts.csv", min_codes=1).n_obs == 2
@@ -128,4 +137,4 @@ def test_real_files_are_recognized(real_data):
     diabetes = guess(preview(real_data / "diabetes130" / "diabetic_data.csv.gz"))
     assert diabetes.codes == ("diag_1", "diag_2", "diag_3")
     synthea = guess(preview(real_data / "synthea1k" / "conditions.csv.gz"))
-    assert synthea == Layout("events", ("CODE",), "PATIENT")
+    assert synthea == Layout("events", ("CODE",), "PATIENT", title="DESCRIPTION")

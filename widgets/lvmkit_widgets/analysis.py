@@ -16,6 +16,7 @@ from lvmkit_widgets.clustering import Clustering
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.subset import Subset
 
+HINT_BALANCE = 0.3  # closer to lift, so that clusters that share a frequent code differ
 HINT_LETTERS = 40  # of the code that stands for a cluster without a name
 MATCH = 0.5  # clusters that share more than half of their patients keep name and note
 
@@ -158,7 +159,10 @@ class Analysis:
             if base is raw and limit == threshold and names == given:
                 return known, made
         found = raw.suppress(threshold) if threshold else raw
-        hints = [f"({_short(hint)})" if hint else "" for hint in marks(found, most=1)]
+        hints = [
+            f"({_short(hint)})" if hint else ""
+            for hint in marks(found, most=1, balance=HINT_BALANCE)
+        ]
         found = found.rename([n or hint for n, hint in zip(given, hints, strict=True)])
         self._shown = [(raw, threshold, given, found, []), *self._shown[:5]]
         return self._shown[0][3:]

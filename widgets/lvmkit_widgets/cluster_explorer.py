@@ -17,8 +17,8 @@ class ClusterExplorer(ExplorerBoard):
         Fitted; names, notes and merges saved with it are restored.
     cohort : AnnData
         Patients by codes.
-    name : str, default="Cohort"
-        What the cohort is called in the heading.
+    name : str, optional
+        What the cohort is called in the heading; by default what it says of its source.
     source : str, optional
         Python that gives `model` and `cohort`, for the record of steps.
 
@@ -39,7 +39,7 @@ class ClusterExplorer(ExplorerBoard):
     >>> explorer.state.undo()
     """
 
-    def __init__(self, model: Any, cohort: Any, *, name: str = "Cohort", source: str = "") -> None:
+    def __init__(self, model: Any, cohort: Any, *, name: str = "", source: str = "") -> None:
         state = ExplorerState(model, cohort, name=name, source=source)
         super().__init__()
         self.stage.layout = self.parts_layout

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,13 @@ class CohortView:
     def n_patients(self) -> int:
         """Number of patients in the whole cohort."""
         return int(self.cohort.n_obs)
+
+    @property
+    def source(self) -> str:
+        """What the cohort says of its source, as a heading."""
+        told = self.cohort.uns.get("cohort", {})
+        name = str(told.get("source", "")) if isinstance(told, Mapping) else ""
+        return name[:1].upper() + name[1:] or "Cohort"
 
     def title(self, code: str) -> str:
         """Return the code with its plain name.

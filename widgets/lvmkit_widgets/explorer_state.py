@@ -42,8 +42,8 @@ class ExplorerState(Selection):
         Fitted; its `annotations_` restore names, notes and merges.
     cohort : AnnData
         Patients by codes.
-    name : str, default="Cohort"
-        What the cohort is called.
+    name : str, optional
+        What the cohort is called; by default what it says of its source.
     source : str, optional
         Python that gives `model` and `cohort`, for the record.
 
@@ -63,10 +63,10 @@ class ExplorerState(Selection):
     message = param.String(default="", doc="What the last step did, in words.")
     autosave = param.String(default=None, allow_None=True, doc="Model file kept up to date.")
 
-    def __init__(self, model: Any, cohort: Any, *, name: str = "Cohort", source: str = "") -> None:
+    def __init__(self, model: Any, cohort: Any, *, name: str = "", source: str = "") -> None:
         self.patients = CohortView(cohort)
         mixture = Mixture.of(model, self.patients.codes)
-        self.title = name
+        self.title = name or self.patients.source
         self._analysis = Analysis(self.patients)
         self._opened = model
         clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})

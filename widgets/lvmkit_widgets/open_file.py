@@ -35,6 +35,7 @@ CODE = (
     *("code", "icd_code", "icd", "icd9_code", "icd10_code", "icd9", "icd10", "dx_code", "dx"),
     *("diagnosis_code", "diagnosis", "condition_code", "condition_concept_id", "concept_id"),
 )
+TITLE = ("description", "title", "code_title", "code_description", "diagnosis_name", "name")
 ICD = re.compile(r"(?:\d{3}|V\d{2}|E\d{3}|[A-TV-Z]\d[0-9A-Z])\.?[0-9A-Z]{0,4}", re.IGNORECASE)
 DIAGNOSIS = re.compile(r"d(x|g|iag)|icd|cond|code", re.IGNORECASE)
 
@@ -56,12 +57,15 @@ class Layout:
         Column that names patient or record; needed for events.
     attributes : tuple of str
         Columns kept as attributes.
+    title : str, optional
+        Column that says what the code of an event means.
     """
 
     kind: Kind
     codes: tuple[str, ...]
     patient: str | None = None
     attributes: tuple[str, ...] = ()
+    title: str | None = None
 
     @property
     def text(self) -> str:
@@ -138,7 +142,8 @@ def guess(table: pd.DataFrame) -> Layout | None:
         return Layout("wide", wide, attributes=_attributes(table, {*wide, patient}))
     code = next((names[name] for name in CODE if name in names), None)
     if patient and code:
-        return Layout("events", (code,), patient)
+        title = next((names[name] for name in TITLE if name in names), None)
+        return Layout("events", (code,), patient, title=title)
     counts = tuple(
         str(name) for name in table.columns if _is_count(table[name]) and name != patient
     )
@@ -273,6 +278,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
             patient=layout.patient,
             code=layout.codes[0],
             attributes=list(layout.attributes),
+            titles=_titles(file, layout, encoding),
             min_codes=min_codes,
             encoding=encoding,
         )
@@ -282,6 +288,24 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
         told = f"The file is not UTF-8; it was read as {encoding}."
         cohort.uns["cohort"]["repairs"] = [told, *cohort.uns["cohort"]["repairs"]]
     return cohort
+
+
+def _titles(file: Path, layout: Layout, encoding: str) -> dict[str, str] | None:
+    """Read what the codes of events mean, where a column says so."""
+    if layout.title is None:
+        return None
+    columns = [layout.codes[0], layout.title]
+    if file.suffix in PARQUET:
+        table = _read_parquet(file)[columns].astype(str)
+    else:
+        table = pd.read_csv(
+            file,
+            dtype=str,
+            usecols=columns,
+            sep="\t" if ".tsv" in file.name else ",",
+            encoding=encoding,
+        )
+    return dict(table.dropna().drop_duplicates(columns[0])[columns].itertuples(index=False))
 
 
 def _read_counts(file: Path, layout: Layout, min_codes: int, encoding: str) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import param
 
 
@@ -16,3 +18,13 @@ class Selection(param.Parameterized):
     top = param.Integer(default=20, bounds=(5, 40), doc="Number of codes in the charts.")
     threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
     hide_small = param.Boolean(default=True, doc="Whether small counts are hidden on screen too.")
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        self.param.watch(self._keep_apart, ["cluster", "other"])
+
+    def _keep_apart(self, *events: Any) -> None:
+        """Let a cluster that is picked change places with the one it is compared with."""
+        if self.cluster == self.other:
+            was = {event.name: event.old for event in events}.get("cluster")
+            self.other = was if was != self.cluster else None

@@ -43,8 +43,8 @@ class Workbench(ExplorerBoard):
         if isinstance(cohort_or_path, (str, Path)):
             self._open(str(cohort_or_path), k=k)
         elif cohort_or_path is not None:
-            name, source = "Cohort", "# cohort: the cohort that was opened"
-            self._show(fit_or_load(cohort_or_path, k, name=name, source=source))
+            source = "# cohort: the cohort that was opened"
+            self._show(fit_or_load(cohort_or_path, k, source=source))
 
     def _open_pressed(self, _: str) -> None:
         """Open what is chosen."""
@@ -84,4 +84,4 @@ class Workbench(ExplorerBoard):
             self.opener.columns.visible = False
             again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
             self.stage.layout = [*self.parts_layout, again]
-            self.say(state.message or f"Opened {opened.name}.")
+            self.say(state.message or f"Opened: {state.title}.")

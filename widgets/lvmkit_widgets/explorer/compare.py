@@ -8,6 +8,7 @@ import pandas as pd
 
 from lvmkit.charts import comparison_chart, comparison_table, svg
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer.pages import Pages
 from lvmkit_widgets.explorer.part import Part
 from lvmkit_widgets.kinds import Form, Picture, Table
 
@@ -25,13 +26,18 @@ class Compare(Part):
     def __init__(self) -> None:
         super().__init__()
         self.form = Form(inline=True, title="Which two")
-        self.picture = Picture(
+        self.picture_of_two = Picture(
             title="Where they differ most",
             help="Codes with the largest difference in share, in percentage points.",
             download="comparison",
         )
-        self.table = Table(key="code", page_size=15, searchable=True, download="comparison.csv")
-        self.components = {"pair": self.form, "difference": self.picture, "differences": self.table}
+        self.table = Table(key="code", page_size=15, searchable=True)
+        self.pages = Pages(self.table, ["code", "title"])
+        self.components = {
+            "pair": self.form,
+            "difference": self.picture_of_two,
+            "differences": self.table,
+        }
         every = {"section": "differences", "title": "All codes", "closed": True}
         self.layout = ["pair", "difference", every]
 
@@ -49,21 +55,20 @@ class Compare(Part):
         second = EVERYONE_ELSE if state.other is None else str(state.other)
         self.form.values = {"first": str(state.cluster), "second": second}
         one = len(counts.clusters) < 2
-        self.picture.visible = self.table.visible = not one and state.cluster != state.other
-        if not self.picture.visible:
+        self.picture_of_two.visible = self.table.visible = not one and state.cluster != state.other
+        if not self.picture_of_two.visible:
             return
         first = state.clustering.cluster(state.cluster).label
         against = "all others"
         if state.other is not None:
             against = state.clustering.cluster(state.other).label
-        table = comparison_table(counts, state.cluster, state.other, top=state.top)
-        self.picture.param.update(
-            svg=svg(comparison_chart(table, width=900)),
-            alt=f"Share of patients with each code in {first} and in {against}.",
-        )
-        self.table.param.update(
-            columns=_columns(first, against), rows=self._rows(len(counts.codes)), page=0
-        )
+        if not self.changed("pair", counts, state.cluster, state.other, state.top, first, against):
+            return
+        text = f"Share of patients with each code in {first} and in {against}."
+        key = (counts, state.cluster, state.other, state.top)
+        self.picture_of_two.param.update(svg=self.picture(self._draw, *key), alt=text)
+        self.table.columns = _columns(first, against)
+        self.pages.show(self._codes())
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -76,6 +81,7 @@ class Compare(Part):
         board.listen("pair", "values", self._choose)
         board.listen("differences", "pick", lambda code: self.pick({"code": code}))
         board.listen("difference", "pick", self.pick)
+        self.pages.connect(board, "differences")
 
     def _choose(self, values: dict[str, Any]) -> None:
         """Take the two clusters."""
@@ -83,23 +89,21 @@ class Compare(Part):
         other = None if second == EVERYONE_ELSE else int(second)
         self.state.param.update(cluster=int(values["first"]), other=other)
 
-    def _rows(self, most: int) -> list[dict[str, Any]]:
-        """List every code that somebody in one of the two has."""
+    def _draw(self) -> str:
+        """Draw the codes in which the two differ most."""
         state = self.state
-        table = comparison_table(state.counts(), state.cluster, state.other, top=most)
+        table = comparison_table(state.counts(), state.cluster, state.other, top=state.top)
+        return svg(comparison_chart(table, width=720))
+
+    def _codes(self) -> pd.DataFrame:
+        """List every code that somebody in one of the two has."""
+        state, counts = self.state, self.state.counts()
+        table = comparison_table(counts, state.cluster, state.other, top=len(counts.codes))
         table = table[~((table["n_first"] == 0) & (table["n_second"] == 0))]
-        hidden = "hidden"
-        titles = state.patients.titles
-        return [
-            {
-                "code": row["code"],
-                "title": titles.get(row["code"], ""),
-                "first": hidden if pd.isna(row["first"]) else row["first"],
-                "second": hidden if pd.isna(row["second"]) else row["second"],
-                "difference": None if pd.isna(row["difference"]) else 100 * row["difference"],
-            }
-            for row in table.to_dict("records")
-        ]
+        hidden = {name: table[name].astype(object) for name in ("first", "second")}
+        shown = {name: values.where(values.notna(), "hidden") for name, values in hidden.items()}
+        titles = [state.patients.titles.get(code, "") for code in table["code"]]
+        return table.assign(title=titles, difference=100 * table["difference"], **shown)
 
 
 def _columns(first: str, second: str) -> list[dict[str, Any]]:

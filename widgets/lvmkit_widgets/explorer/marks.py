@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from lvmkit.charts import code_profile_chart, code_profile_table, svg
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.analysis import score_codes
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer.pages import Pages
 from lvmkit_widgets.explorer.part import Part
 from lvmkit_widgets.explorer_state import ExplorerState
 from lvmkit_widgets.kinds import Picture, Relevance, Table
@@ -58,9 +61,8 @@ class Marks(Part):
             top=12,
         )
         self.profile = Picture(title="Where the code sits", download="code-profile")
-        self.evidence = Table(
-            page_size=12, searchable=True, key="code", download="codes-of-cluster.csv"
-        )
+        self.evidence = Table(columns=EVIDENCE, page_size=12, searchable=True, key="code")
+        self.pages = Pages(self.evidence, ["code", "title"])
         self.components = {
             "relevance": self.relevance,
             "profile": self.profile,
@@ -72,6 +74,7 @@ class Marks(Part):
             "help": "Odds ratios compare the patients of the cluster with all others.",
             "closed": True,
         }
+        self.code = ""
         self.layout = ["relevance", "profile", numbers]
 
     def refresh(self) -> None:
@@ -79,16 +82,18 @@ class Marks(Part):
         state, counts = self.state, self.state.counts()
         if self.changed("relevance", counts):
             self.relevance.param.update(**relevance_fields(counts))
-        code = state.code or first_code(state, state.cluster)
+        code = state.code or self.code
+        code = code if code in counts.codes else first_code(state, state.cluster)
         self.relevance.param.update(
             cluster=state.clustering.position(state.cluster), balance=state.balance, code=state.code
         )
         if self.changed("profile", counts, code):
-            self._draw_profile(code)
+            self.code = code
+            draw = functools.partial(draw_profile, state, code)
+            text = profile_text(state, code)
+            self.profile.param.update(svg=self.picture(draw, counts, code), alt=text, caption=text)
         if self.changed("evidence", counts, state.cluster):
-            self.evidence.param.update(
-                columns=EVIDENCE, rows=evidence_rows(state, state.cluster), page=0
-            )
+            self.pages.show(evidence(state, state.cluster))
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -102,17 +107,14 @@ class Marks(Part):
             board.listen(name, "pick", lambda code: self.pick({"code": code}))
         board.listen("relevance", "balance", self._balance)
         board.listen("profile", "pick", self.pick)
+        self.pages.connect(board, "evidence")
 
     def _balance(self, value: float) -> None:
         """Take λ from the slider."""
         self.state.balance = value
 
-    def _draw_profile(self, code: str) -> None:
-        """Draw where a code sits."""
-        self.profile.param.update(**profile_fields(self.state, code))
 
-
-def profile_fields(state: ExplorerState, code: str) -> dict[str, str]:
+def draw_profile(state: ExplorerState, code: str) -> str:
     """Draw where a code sits.
 
     Parameters
@@ -124,12 +126,28 @@ def profile_fields(state: ExplorerState, code: str) -> dict[str, str]:
 
     Returns
     -------
-    dict
-        Fields of a `Picture`.
+    str
+        SVG.
     """
-    text = f"{state.patients.title(code)}: share of patients in each cluster, with 95% interval."
-    chart = code_profile_chart(code_profile_table(state.counts(), code), width=900)
-    return {"svg": svg(chart), "alt": text, "caption": text}
+    return svg(code_profile_chart(code_profile_table(state.counts(), code), width=720))
+
+
+def profile_text(state: ExplorerState, code: str) -> str:
+    """Say what the picture of a code shows.
+
+    Parameters
+    ----------
+    state : ExplorerState
+        Whose clusters are drawn.
+    code : str
+        Of the mixture.
+
+    Returns
+    -------
+    str
+        One sentence.
+    """
+    return f"{state.patients.title(code)}: share of patients in each cluster, with 95% interval."
 
 
 def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
@@ -177,8 +195,8 @@ def first_code(state: ExplorerState, cluster: int) -> str:
     return counts.codes[int(np.argmax(scores[counts.row(cluster)]))]
 
 
-def evidence_rows(state: ExplorerState, cluster: int) -> list[dict[str, Any]]:
-    """List the codes of a cluster against the rest.
+def evidence(state: ExplorerState, cluster: int) -> pd.DataFrame:
+    """Compare the codes of a cluster with the rest.
 
     Parameters
     ----------
@@ -189,12 +207,10 @@ def evidence_rows(state: ExplorerState, cluster: int) -> list[dict[str, Any]]:
 
     Returns
     -------
-    list of dict
-        One per code that anybody of the cluster has, largest odds ratio first.
+    DataFrame
+        One row per code that anybody of the cluster has, largest odds ratio first.
     """
     table = state.association()
     table = table[(table["cluster"] == cluster) & (table["n_in"] != 0)]
     table = table.sort_values("odds_ratio", ascending=False, na_position="last")
-    table = table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
-    keys = [column["key"] for column in EVIDENCE]
-    return [dict(zip(keys, row, strict=True)) for row in table[keys].itertuples(index=False)]
+    return table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])

@@ -244,7 +244,7 @@ def fit_or_load(
     k: int,
     *,
     model: str = "",
-    name: str = "Cohort",
+    name: str = "",
     source: str = "",
     progress: Progress | None = None,
 ) -> Opened:
@@ -258,8 +258,8 @@ def fit_or_load(
         Number of clusters of the fit.
     model : str, default=""
         Path of a saved model.
-    name : str, default="Cohort"
-        What to call the cohort.
+    name : str, default=""
+        What to call the cohort; by default what it says of its source.
     source : str, default=""
         Python that gives the cohort.
     progress : callable, optional

@@ -84,7 +84,7 @@ class Overview(Part):
             self.summary.rows = self._summary_rows()
         self.summary.selected = state.cluster
         if self.changed("frequencies", counts, state.top):
-            chart = frequencies_chart(frequencies_table(counts, top=state.top))
+            chart = frequencies_chart(frequencies_table(counts, top=state.top), width=900)
             self.frequencies.param.update(
                 svg=svg(chart),
                 alt=f"Share of patients with each of the {state.top} commonest codes, by cluster.",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer_state import ExplorerState
+
+KEPT = 50  # pictures a part remembers
 
 
 class Part:
@@ -26,6 +28,7 @@ class Part:
     def __init__(self) -> None:
         self.stale = False
         self._drawn: dict[str, tuple[Any, ...]] = {}
+        self._pictures: dict[tuple[Any, ...], str] = {}
 
     def bind(self, state: ExplorerState) -> None:
         """Follow another state from now on.
@@ -37,7 +40,7 @@ class Part:
         """
         self.state = state
         self.stale = True
-        self._drawn = {}
+        self._drawn, self._pictures = {}, {}
 
     def refresh(self) -> None:
         """Show the state as it is now."""
@@ -87,3 +90,24 @@ class Part:
         return known is None or any(
             a is not b and a != b for a, b in zip(known, depends, strict=True)
         )
+
+    def picture(self, draw: Callable[[], str], *depends: Any) -> str:
+        """Draw a picture, or take the one drawn before.
+
+        Parameters
+        ----------
+        draw : callable
+            Returns the picture.
+        *depends : object
+            Hashable; what it is drawn from.
+
+        Returns
+        -------
+        str
+            The same text for the same values, while it is among the last few.
+        """
+        if depends not in self._pictures:
+            while len(self._pictures) >= KEPT:
+                self._pictures.pop(next(iter(self._pictures)))
+            self._pictures[depends] = draw()
+        return self._pictures[depends]

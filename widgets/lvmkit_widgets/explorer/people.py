@@ -117,7 +117,7 @@ class People(Part):
             names=dict(zip(state.clustering.ids, state.counts().names, strict=True)),
             suppress_below=hidden,
         )
-        chart = attributes_chart(table, title=spoken(name), unit=UNITS.get(name, ""), width=520)
+        chart = attributes_chart(table, title=spoken(name), unit=UNITS.get(name, ""), width=430)
         picture.param.update(
             svg=svg(chart),
             title=spoken(name),

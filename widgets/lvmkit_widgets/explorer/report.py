@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lvmkit_widgets.explorer.marks import evidence_rows, first_code, profile_fields
+from lvmkit_widgets.explorer.marks import EVIDENCE, draw_profile, evidence, first_code, profile_text
 from lvmkit_widgets.explorer.overview import Overview
 from lvmkit_widgets.explorer_state import ExplorerState
 
@@ -29,7 +29,7 @@ def fixed(state: ExplorerState, overview: Overview) -> dict[str, dict[str, Any]]
     """
     return {
         "heat": overview.heat_fields(smallest=state.threshold),
-        "evidence": {"rows": evidence_rows(state, state.cluster)[:CODES_TESTED]},
+        "evidence": {"rows": _tested(state, state.cluster), "total": None},
     }
 
 
@@ -52,10 +52,20 @@ def cases(state: ExplorerState) -> list[dict[str, Any]]:
             "relevance.cluster": row,
             "heat.selected": id,
             "summary.selected": id,
-            "evidence.rows": evidence_rows(state, id)[:CODES_TESTED],
+            "evidence.rows": _tested(state, id),
         }
-    pictures = {id: profile_fields(state, first_code(state, id)) for id in state.clustering.ids}
-    if sum(len(fields["svg"]) for fields in pictures.values()) <= MOST_PICTURES:
-        for id, fields in pictures.items():
-            answers[str(id)] |= {f"profile.{name}": value for name, value in fields.items()}
+    codes = {id: first_code(state, id) for id in state.clustering.ids}
+    pictures = {id: draw_profile(state, code) for id, code in codes.items()}
+    if sum(map(len, pictures.values())) <= MOST_PICTURES:
+        for id, picture in pictures.items():
+            text = profile_text(state, codes[id])
+            shown = {"profile.svg": picture, "profile.alt": text, "profile.caption": text}
+            answers[str(id)] |= shown
     return [{"when": "sizes.selected", "cases": answers}]
+
+
+def _tested(state: ExplorerState, cluster: int) -> list[dict[str, Any]]:
+    """Return the first rows of the tests of a cluster."""
+    keys = [column["key"] for column in EVIDENCE]
+    rows = evidence(state, cluster)[keys].head(CODES_TESTED).itertuples(index=False)
+    return [dict(zip(keys, row, strict=True)) for row in rows]

@@ -29,12 +29,12 @@ class Share(Part):
     """Buttons that hand over files, the steps taken, and the Python that repeats them."""
 
     title: ClassVar[str] = "Steps and files"
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "autosave"})
+    depends: ClassVar[frozenset[str]] = frozenset({"history", "autosave"})
 
     def __init__(self) -> None:
         super().__init__()
         self.files = Form(title="Take away")
-        self.keep = Form(title="Settings")
+        self.keep = Form(title="Keep")
         self.steps = Table(
             title="Steps so far",
             help="Pick a step to go back to it; nothing is lost.",
@@ -51,11 +51,11 @@ class Share(Part):
         )
         self.components = {
             "files": self.files,
-            "settings": self.keep,
+            "autosave": self.keep,
             "taken": self.steps,
             "python": self.code,
         }
-        self.layout = [{"row": ["files", "settings"]}, {"row": ["taken", "python"]}]
+        self.layout = [{"row": ["files", "autosave"]}, {"row": ["taken", "python"]}]
         self._board: Dashboard | None = None
 
     def refresh(self) -> None:
@@ -65,9 +65,7 @@ class Share(Part):
             {"name": name, "kind": "button", "label": label, "help": text}
             for name, label, text in FILES
         ]
-        hide = f"Hide counts below {state.threshold} on this screen too"
         self.keep.controls = [
-            {"name": "hide", "kind": "check", "label": hide},
             {
                 "name": "autosave",
                 "kind": "text",
@@ -76,7 +74,7 @@ class Share(Part):
                 "help": "Names, notes and merges are kept in it.",
             },
         ]
-        self.keep.values = {"hide": state.hide_small, "autosave": state.autosave or ""}
+        self.keep.values = {"autosave": state.autosave or ""}
         self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
         self.steps.selected = history.position
         lines = min(max(history.code.count("\n") + 1, 4), 20)
@@ -95,7 +93,7 @@ class Share(Part):
         """
         self._board = board
         board.listen("files", "pressed", self._give)
-        board.listen("settings", "values", self._set)
+        board.listen("autosave", "values", self._set)
         board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
 
     def _set(self, values: dict[str, Any]) -> None:
@@ -103,7 +101,7 @@ class Share(Part):
         path = str(values.get("autosave") or "").strip()
         if path and path != self.state.autosave:
             self.state.save(path)
-        self.state.param.update(hide_small=bool(values.get("hide")), autosave=path or None)
+        self.state.autosave = path or None
 
     def _give(self, name: str) -> None:
         """Hand over a file."""

@@ -98,7 +98,7 @@ class Strip(Part):
 class Steps(Part):
     """Where we stand in the history, and undo and redo."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
+    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "threshold"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -108,13 +108,15 @@ class Steps(Part):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        history = self.state.history
+        state, history = self.state, self.state.history
         where = f"Step {history.position} of {len(history.steps) - 1}"
         self.form.controls = [
             {"name": "undo", "kind": "button", "label": "↶ Undo", "disabled": not history.can_undo},
             {"name": "redo", "kind": "button", "label": "↷ Redo", "disabled": not history.can_redo},
             {"name": "where", "kind": "note", "label": where},
+            {"name": "hide", "kind": "check", "label": f"Hide counts below {state.threshold}"},
         ]
+        self.form.values = {"hide": state.hide_small}
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -125,6 +127,11 @@ class Steps(Part):
             The dashboard that holds the components.
         """
         board.listen("steps", "pressed", self._pressed)
+        board.listen("steps", "values", self._set)
+
+    def _set(self, values: dict[str, Any]) -> None:
+        """Hide or show small counts."""
+        self.state.hide_small = bool(values.get("hide"))
 
     def _pressed(self, name: str) -> None:
         """Go a step back or forward."""

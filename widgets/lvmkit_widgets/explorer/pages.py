@@ -1,0 +1,86 @@
+"""A long table of which the browser gets one page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.kinds import Table
+
+
+class Pages:
+    """Sorts, searches and pages a table in Python.
+
+    Parameters
+    ----------
+    table : Table
+        Shows the page; its columns name what is shown.
+    words : sequence of str
+        Columns that are searched.
+
+    Examples
+    --------
+    >>> table = Table(columns=[{"key": "code", "kind": "code"}], page_size=1)
+    >>> pages = Pages(table, ["code"])
+    >>> pages.show(pd.DataFrame({"code": ["250", "428"]}))
+    >>> table.rows, table.total
+    ([{'code': '250'}], 2)
+    """
+
+    def __init__(self, table: Table, words: Sequence[str]) -> None:
+        self.table = table
+        self.words = list(words)
+        self.frame = pd.DataFrame()
+
+    def show(self, frame: pd.DataFrame) -> None:
+        """Show another table from its first page.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            In the order to show it in when no column is chosen.
+        """
+        self.frame = frame
+        self.table.page = 0
+        self.turn()
+
+    def connect(self, board: Dashboard, name: str) -> None:
+        """Follow the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            That holds the table.
+        name : str
+            Of the component.
+        """
+        for field in ("page", "sort", "search"):
+            board.listen(name, field, lambda _: self.turn())
+
+    def turn(self) -> None:
+        """Show the page that is asked for."""
+        table, frame = self.table, self.frame
+        for word in table.search.lower().split():
+            texts = frame[self.words].astype(str).agg(" ".join, axis=1).str.lower()
+            frame = frame[texts.str.contains(word, regex=False)]
+        column, direction = table.sort
+        if column in frame:
+            frame = frame.sort_values(
+                column,
+                ascending=direction == "asc",
+                kind="stable",
+                na_position="last",
+                key=None if column in self.words else _numbers,
+            )
+        first = table.page * table.page_size
+        keys = [column["key"] for column in table.columns]
+        page = frame.iloc[first : first + table.page_size][keys] if keys else frame
+        rows = [dict(zip(keys, row, strict=True)) for row in page.itertuples(index=False)]
+        table.param.update(rows=rows, total=len(frame))
+
+
+def _numbers(values: pd.Series) -> pd.Series:
+    """Return what is a number; hidden counts sort as missing."""
+    return pd.to_numeric(values, errors="coerce")
