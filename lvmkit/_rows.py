@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, listed
+from lvmkit._checks import DataWarning, listed, require_number
 from lvmkit._typing import Array
 
 Names = npt.NDArray[np.object_]
@@ -17,13 +17,29 @@ Names = npt.NDArray[np.object_]
 def unwrapped(X: Any) -> tuple[Any, Names | None]:
     """Split labelled data into what scikit-learn validates and the names of its features.
 
-    DataFrames are returned as they are: scikit-learn reads their names itself.
+    DataFrames stay DataFrames: scikit-learn reads their names itself. Columns that are merely numbered from
+    0 have no names.
     """
     if hasattr(X, "var_names") and hasattr(X, "obs"):
-        return X.X, np.asarray(X.var_names, dtype=object)
-    if hasattr(X, "columns") and all(isinstance(c, str) for c in X.columns):
-        return X, np.asarray(X.columns, dtype=object)
+        names = np.asarray(X.var_names, dtype=object)
+        matrix = X.to_memory().X if X.isbacked else X.X
+        return matrix, _distinct(names)
+    if hasattr(X, "columns") and hasattr(X, "reindex"):
+        if list(X.columns) == list(range(X.shape[1])):
+            return X, None
+        if not all(isinstance(c, str) for c in X.columns):
+            X = X.rename(columns=str)
+        return X, _distinct(np.asarray(X.columns, dtype=object))
     return X, None
+
+
+def _distinct(names: Names) -> Names:
+    """Refuse names that stand twice: features could not be told apart."""
+    values, counts = np.unique(names.astype(str), return_counts=True)
+    if (counts > 1).any():
+        msg = f"feature names must be distinct; {listed(values[counts > 1])} stand more than once"
+        raise ValueError(msg)
+    return names
 
 
 def aligned(X: Any, expected: Names | None) -> Any:
@@ -32,41 +48,43 @@ def aligned(X: Any, expected: Names | None) -> Any:
     Features the model does not know are left out and features it misses are taken as absent; both are said
     in a `DataWarning`.
     """
+    matrix, place = placed(X, expected)
+    if place is None or expected is None:
+        return matrix
+    missing = place < 0
+    if missing.any():
+        msg = (
+            f"{missing.sum()} of the model's {len(expected)} features are not in X and count as absent: "
+            f"{listed(expected[missing])}"
+        )
+        warnings.warn(msg, DataWarning, stacklevel=5)
+    return matrix
+
+
+def placed(X: Any, expected: Names | None) -> tuple[Any, npt.NDArray[np.intp] | None]:
+    """Return the features a model expects, and where each stood in `X`: -1, and zeros, where it did not.
+
+    None for the places says that `X` has no names, or the same ones in the same order.
+    """
     matrix, names = unwrapped(X)
     if names is None or expected is None or np.array_equal(names, expected):
-        return matrix
-    place = {name: i for i, name in enumerate(names)}
-    known = [name in place for name in expected]
-    if not any(known):
+        return matrix, None
+    found = {name: i for i, name in enumerate(names)}
+    place = np.array([found.get(name, -1) for name in expected])
+    if (place < 0).all():
         msg = (
             f"none of the {len(names)} features of X ({listed(names)}) is known to the model, which was fitted "
             f"with {listed(expected)}. Check that both use the same codes and level of detail."
         )
         raise ValueError(msg)
-    _report(names, expected, np.array(known))
-    if hasattr(matrix, "columns"):
-        return matrix.reindex(columns=list(expected), fill_value=0)
-    columns = sparse.csc_array(matrix)
-    picked = np.array([place.get(name, 0) for name in expected])
-    return sparse.csr_array(
-        columns[:, picked] @ sparse.diags_array(np.array(known, dtype=np.float32))
-    )
-
-
-def _report(names: Names, expected: Names, known: npt.NDArray[np.bool_]) -> None:
-    """Warn of features that only one side knows."""
-    fitted = set(expected)
-    unseen = [name for name in names if name not in fitted]
-    missing = expected[~known]
+    unseen = [name for name in names if name not in set(expected)]
     if unseen:
         msg = f"{len(unseen)} of {len(names)} features are unknown to the model and were ignored: {listed(unseen)}"
-        warnings.warn(msg, DataWarning, stacklevel=4)
-    if len(missing):
-        msg = (
-            f"{len(missing)} of the model's {len(expected)} features are not in X and count as absent: "
-            f"{listed(missing)}"
-        )
-        warnings.warn(msg, DataWarning, stacklevel=4)
+        warnings.warn(msg, DataWarning, stacklevel=6)
+    if hasattr(matrix, "columns"):
+        return matrix.reindex(columns=list(expected), fill_value=0), place
+    kept = sparse.diags_array((place >= 0).astype(np.float32))
+    return sparse.csr_array(sparse.csc_array(matrix)[:, np.maximum(place, 0)] @ kept), place
 
 
 def as_float32_rows(X: Any) -> Any:
@@ -107,6 +125,7 @@ def require_binary(X: Any, names: Names | None) -> None:
 
 def binarized(X: Any, threshold: float) -> Any:
     """Return 1 where entries exceed the threshold, sparse if `X` is and the threshold allows it."""
+    require_number(threshold, "binarize", least=-np.inf)
     if not sparse.issparse(X) or threshold < 0:
         dense = X.toarray() if sparse.issparse(X) else X
         return (dense > threshold).astype(np.float32)

@@ -6,10 +6,37 @@ import numpy as np
 from scipy import sparse
 
 from lvmkit._typing import Array
+from lvmkit.streams import BLOCK_ROWS
 from lvmkit.weightings import Weighting
 
-PAIRS_PER_FLOP = 100
-"""Counting one pair of entries of a row costs about as much as so many multiply-adds of a dense product."""
+PAIR_COST = 500
+"""Counting one pair of entries of a row takes as long as so many multiply-adds of a dense product."""
+
+PAIRS_AT_ONCE = 1_500_000
+"""Pairs counted in one block; each takes 16 bytes for a moment."""
+
+DENSE_AT_ONCE = 4_000_000
+"""Entries of a block that is made dense."""
+
+
+def rows_at_once(X: Any) -> int:
+    """Choose how many rows a block may have so that what it needs stays in tens of megabytes.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d)
+        All rows.
+
+    Returns
+    -------
+    int
+        Rows of a block.
+    """
+    n, d = X.shape
+    if sparse.issparse(X) and _counting_is_cheaper(X):
+        # Every block also costs d×d sums, so that it should have about as many pairs.
+        return max(1, int(max(PAIRS_AT_ONCE, d * d // 2) * n / max(_pairs(X), 1.0)))
+    return min(BLOCK_ROWS, max(256, DENSE_AT_ONCE // d))
 
 
 def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[Array, Array]:
@@ -56,9 +83,13 @@ def _is_binary(dense: Array) -> bool:
 
 def _counting_is_cheaper(block: Any) -> bool:
     """Compare the number of pairs within rows with the cost of a dense product."""
+    return bool(_pairs(block) * PAIR_COST < block.shape[0] * float(block.shape[1]) ** 2)
+
+
+def _pairs(block: Any) -> float:
+    """Count the pairs of entries within rows."""
     lengths = np.diff(block.indptr).astype(np.float64)
-    pairs = (lengths * (lengths - 1)).sum() / 2
-    return bool(pairs * PAIRS_PER_FLOP < block.shape[0] * float(block.shape[1]) ** 2)
+    return float((lengths * (lengths - 1)).sum() / 2)
 
 
 def _count_pairs(block: Any, weight: Array) -> Array:

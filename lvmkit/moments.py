@@ -9,9 +9,9 @@ from scipy import sparse
 from scipy.sparse.linalg import LinearOperator
 
 from lvmkit._typing import Array, Counts
-from lvmkit.cooccurrence import first_and_second
+from lvmkit.cooccurrence import first_and_second, rows_at_once
 from lvmkit.linalg import significant, whiten, whitener_of
-from lvmkit.streams import BLOCK_ROWS, map_blocks, sum_blocks
+from lvmkit.streams import map_blocks, sum_blocks
 from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED, RAW, Weighting
 
 __all__ = [
@@ -28,8 +28,8 @@ __all__ = [
     "whitener_of",
 ]
 
-PAIR_BLOCK_ROWS = 50_000
-"""Rows of a block when pairs are counted: every block returns d×d sums, so blocks are fewer and longer."""
+WIDE = 1_000
+"""Beyond so many features the d×d sums of several blocks at once would take more memory than they save time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,14 +98,18 @@ class Moments:
         Moments
             Costs one pass over the pairs of entries within rows, or n·d² multiply-adds for dense rows.
         """
-        total = cls.zero(X.shape[1], weighting)
+        if sparse.issparse(X) and X.format != "csr":
+            X = sparse.csr_array(X)
+        d = X.shape[1]
+        total = cls.zero(d, weighting)
 
         def block_sums(block: Any) -> tuple[Array, Array, Any]:
             totals = _totals(block)
             return _divisors(weighting, totals), *first_and_second(block, weighting, totals)
 
-        size = PAIR_BLOCK_ROWS if sparse.issparse(X) else BLOCK_ROWS
-        for divisors, first, second in map_blocks(block_sums, X, size):
+        for divisors, first, second in map_blocks(
+            block_sums, X, rows_at_once(X), workers=1 if d > WIDE else None
+        ):
             for target, part in zip(
                 (total.divisors, total.first, total.second), (divisors, first, second), strict=True
             ):

@@ -4,17 +4,31 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import lvmkit
+from lvmkit._checks import listed
 from lvmkit.models import BernoulliMixture
 
 FORMAT = "lvmkit-model-1"
 _MODELS = {"BernoulliMixture": BernoulliMixture}
 _ARRAYS = ("weights_", "centers_", "log_likelihoods_")
+_INIT = ("init_weights", "init_centers")
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    KeyError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    NotImplementedError,
+)
 _PLAIN = ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_")
 
 
@@ -29,7 +43,8 @@ def save(
     The file is a zip (npz) of the arrays `weights_`, `centers_`, `log_likelihoods_` and, as the text
     `header`, a JSON object: format, version of lvmkit, class, parameters, feature names, the fingerprint of
     the data and the annotations. No row of the data is stored. It is written beside the target and
-    moved there, so that a failure leaves the old file.
+    moved there, so that a failure leaves the old file; only its owner can read it. A `Generator` given as
+    `random_state` is not stored.
 
     Parameters
     ----------
@@ -62,7 +77,10 @@ def save(
         msg = f"this {type(model).__name__} is not fitted yet; call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
+    if not isinstance(model.init, str):
+        arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
     notes = model.annotations_ if annotations is None else annotations
+    _require_text_keys(notes)
     try:
         header = json.dumps(_header(model, notes), allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -100,27 +118,31 @@ def load(path: str | os.PathLike[str]) -> BernoulliMixture:
     ValueError
         If the file is truncated, is not a model of lvmkit, or was written by a later format.
     """
+    name = Path(path).name
     try:
-        with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as stored:
-            header = json.loads(str(stored["header"][()]))
-            arrays = {name: stored[name] for name in stored.files if name in _ARRAYS}
+        with Path(path).open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                msg = "it is cut short or of another kind"
+                raise ValueError(msg)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                header = json.loads(str(stored["header"][()]))
+                arrays = {key: stored[key] for key in stored.files if key in (*_ARRAYS, *_INIT)}
+        return _rebuilt(header, arrays)
     except FileNotFoundError:
         raise
-    except (zipfile.BadZipFile, OSError, EOFError, KeyError, ValueError, AttributeError) as error:
-        msg = (
-            f"{Path(path).name} is not a complete lvmkit model file ({error}); save the model again"
-        )
+    except _UNREADABLE as error:
+        msg = f"{name} is not a complete lvmkit model file ({error}); save the model again"
         raise ValueError(msg) from error
-    return _rebuilt(header, arrays, Path(path).name)
 
 
 def _header(model: BernoulliMixture, annotations: dict[str, Any]) -> dict[str, Any]:
     """Collect what is not an array."""
     names = getattr(model, "feature_names_in_", None)
     params = {
-        name: value.tolist() if isinstance(value, np.ndarray) else value
+        name: value.item() if isinstance(value, np.generic) else value
         for name, value in model.get_params(deep=False).items()
-        if value is None or isinstance(value, (bool, int, float, str))
+        if value is None or isinstance(value, (bool, int, float, str, np.generic))
     }
     return {
         "format": FORMAT,
@@ -133,23 +155,40 @@ def _header(model: BernoulliMixture, annotations: dict[str, Any]) -> dict[str, A
     }
 
 
-def _rebuilt(header: Any, arrays: dict[str, Any], name: str) -> BernoulliMixture:
+def _rebuilt(header: Any, arrays: dict[str, Any]) -> BernoulliMixture:
     """Make a model from the content of a file."""
-    if not isinstance(header, dict) or header.get("format") != FORMAT:
-        found = header.get("format") if isinstance(header, dict) else type(header).__name__
-        msg = f"{name} has format {found!r}; this lvmkit ({lvmkit.__version__}) reads {FORMAT!r}"
+    if header["format"] != FORMAT:
+        msg = f"its format is {header['format']!r}; lvmkit {lvmkit.__version__} reads {FORMAT!r}"
         raise ValueError(msg)
-    kind = _MODELS.get(header["model"])
-    if kind is None:
-        msg = f"{name} holds a {header['model']!r}; known are {sorted(_MODELS)}"
+    if header["model"] not in _MODELS:
+        msg = f"it holds a {header['model']!r}; known are {sorted(_MODELS)}"
         raise ValueError(msg)
-    model = kind.from_parameters(
+    model = _MODELS[header["model"]].from_parameters(
         arrays["weights_"], arrays["centers_"], feature_names=header["feature_names"]
     )
     model.set_params(**header["params"])
+    if all(key in arrays for key in _INIT):
+        model.init = tuple(arrays[key] for key in _INIT)
     # Normalizing again would change the last digit, and with it, perhaps, a label.
     model.weights_ = arrays["weights_"]
-    for key, value in (arrays | header["fitted"]).items():
+    fitted = {key: arrays[key] for key in _ARRAYS if key in arrays}
+    for key, value in (
+        fitted | {key: header["fitted"][key] for key in _PLAIN if key in header["fitted"]}
+    ).items():
         setattr(model, key, value)
     model.annotations_ = header["annotations"]
     return model
+
+
+def _require_text_keys(value: Any) -> None:
+    """Refuse keys that JSON would turn into text, so that what is loaded equals what was saved."""
+    if isinstance(value, dict):
+        wrong = [key for key in value if not isinstance(key, str)]
+        if wrong:
+            msg = f"annotations need text as keys; found {listed(wrong)}"
+            raise ValueError(msg)
+        for inner in value.values():
+            _require_text_keys(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            _require_text_keys(inner)

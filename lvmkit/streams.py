@@ -3,8 +3,9 @@
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -50,7 +51,9 @@ def rows_between(X: Counts, start: int, stop: int) -> Any:
     return block
 
 
-def map_blocks(function: Callable[[Any], T], X: Counts, size: int = BLOCK_ROWS) -> Iterator[T]:
+def map_blocks(
+    function: Callable[[Any], T], X: Counts, size: int = BLOCK_ROWS, *, workers: int | None = None
+) -> Iterator[T]:
     """Apply `function` to every row block on a pool of threads; results come in the order of the rows.
 
     The blocks do not depend on the number of cores and their results are taken in order, so that sums over
@@ -64,13 +67,18 @@ def map_blocks(function: Callable[[Any], T], X: Counts, size: int = BLOCK_ROWS) 
         The data.
     size : int, default=8000
         Rows of a block.
+    workers : int, optional
+        Threads; by default one for every core. 1 where a result is large and the work holds the
+        interpreter's lock.
 
     Yields
     ------
     object
         What `function` returned for the next block.
     """
-    workers = n_threads()
+    if sparse.issparse(X) and X.format != "csr":
+        X = sparse.csr_array(X)
+    workers = workers or n_threads()
     if workers == 1 or X.shape[0] <= size:
         yield from map(function, row_blocks(X, size))
         return
@@ -130,7 +138,33 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def single_threaded_blas() -> AbstractContextManager[Any]:
-    """Hold BLAS at one thread: our own pool over row blocks uses the cores better."""
-    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
-    return limit
+class _Held:
+    """How many fits hold BLAS at one thread; overlapping ones must not restore each other's limit."""
+
+    lock = Lock()
+    depth = 0
+    limit: Any = None
+
+
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
+    """Hold BLAS at one thread: our own pool over row blocks uses the cores better.
+
+    The limit holds for the process; when fits overlap, the last one to end lifts it.
+
+    Yields
+    ------
+    None
+        While held.
+    """
+    with _Held.lock:
+        if _Held.depth == 0:
+            _Held.limit = _controller().limit(limits=1, user_api="blas")
+        _Held.depth += 1
+    try:
+        yield
+    finally:
+        with _Held.lock:
+            _Held.depth -= 1
+            if _Held.depth == 0:
+                _Held.limit.restore_original_limits()

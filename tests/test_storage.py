@@ -50,7 +50,7 @@ def test_damaged_or_foreign_files_are_refused_in_plain_words(model, tmp_path):
         lvmkit.load(pickled)
     later = tmp_path / "later.npz"
     np.savez(later, header=np.array('{"format": "lvmkit-model-9"}'))
-    with pytest.raises(ValueError, match="has format 'lvmkit-model-9'"):
+    with pytest.raises(ValueError, match="its format is 'lvmkit-model-9'"):
         lvmkit.load(later)
     with pytest.raises(FileNotFoundError):
         lvmkit.load(tmp_path / "absent.npz")
@@ -59,3 +59,28 @@ def test_damaged_or_foreign_files_are_refused_in_plain_words(model, tmp_path):
 def test_only_fitted_models_are_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted yet"):
         lvmkit.save(BernoulliMixture(), tmp_path / "m")
+
+
+def test_any_damage_is_told_in_plain_words(model, tmp_path):
+    path = lvmkit.save(model, tmp_path / "model.lvmkit")
+    content, rng = path.read_bytes(), np.random.default_rng(0)
+    for _ in range(200):
+        damaged = bytearray(content)
+        for place in rng.integers(len(content), size=rng.integers(1, 30)):
+            damaged[place] = rng.integers(256)
+        path.write_bytes(damaged[: rng.integers(1, len(content) + 1)])
+        try:
+            lvmkit.load(path)
+        except ValueError as error:
+            assert "model.lvmkit is not a complete lvmkit model file" in str(error)  # noqa: PT017
+
+
+def test_what_would_come_back_changed_is_refused_or_kept(model, tmp_path):
+    with pytest.raises(ValueError, match="need text as keys; found 0"):
+        lvmkit.save(model, tmp_path / "m", annotations={"names": {0: "x"}})
+    start = (np.array([0.5, 0.5]), np.full((2, 6), 0.3) + np.eye(2, 6) * 0.1)
+    X = (np.random.default_rng(1).random((50, 6)) < 0.5).astype(float)
+    given = BernoulliMixture(np.int64(2), init=start).fit(X)
+    again = lvmkit.load(lvmkit.save(given, tmp_path / "m"))
+    assert again.n_components == 2
+    np.testing.assert_array_equal(again.init[1], start[1])

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_info
 
-from lvmkit.streams import map_blocks, n_threads, row_blocks, sum_blocks
+from lvmkit.streams import map_blocks, n_threads, row_blocks, single_threaded_blas, sum_blocks
 
 
 @pytest.mark.parametrize("as_rows", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
@@ -28,3 +29,14 @@ def test_sparse_blocks_share_memory():
 def test_threads_can_be_set(monkeypatch):
     monkeypatch.setenv("LVMKIT_THREADS", "5")
     assert n_threads() == 5
+
+
+def test_overlapping_fits_give_the_threads_back():
+    before = [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+    first, second = single_threaded_blas(), single_threaded_blas()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert all(i["num_threads"] == 1 for i in threadpool_info() if i["user_api"] == "blas")
+    second.__exit__(None, None, None)
+    assert [i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"] == before

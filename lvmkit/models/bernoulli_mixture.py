@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, check_scalar
+from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows, mixtures
+from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, Progress, RandomState
 from lvmkit.em import EMResult, StoppedBy, run_em
 from lvmkit.families import BERNOULLI, Prior
@@ -28,7 +29,7 @@ class BernoulliMixture(MixtureModel):
     Parameters
     ----------
     n_components : int, default=8
-        Number of clusters k, 1 to the number of features.
+        Number of clusters k, at most the number of rows.
     init : {"corrected", "asvtd", "random"} or (weights, centers), default="corrected"
         "corrected" removes the bias of the moments of 0/1 data before decomposing them; "asvtd" is the
         documents' Algorithm 2 to the letter; "random" draws `n_init` starts and keeps the best; a pair of
@@ -187,19 +188,24 @@ class BernoulliMixture(MixtureModel):
         Raises
         ------
         ValueError
-            If entries are not 0/1, n_components exceeds the features or what the data support, or an
-            option is out of range.
+            If entries are not 0/1 or all 0, there are fewer rows than n_components, or an option is out of
+            range.
+        TypeError
+            If an option has the wrong type.
 
         Warns
         -----
         ConvergenceWarning
             If EM ran out of steps.
         DataWarning
-            If much of the start had to be clipped.
+            If n_components is larger than what the moments of the data support.
         """
         del y
         rows = self._validated(X, reset=True)
-        self._check_options(*rows.shape)
+        self._check_options(rows.shape[0])
+        if not rows.sum():
+            msg = "no row of X has any feature: all entries are 0 (after binarize, if it was given)"
+            raise ValueError(msg)
         tell = progress or silent
         with single_threaded_blas():
             prior = Prior.around(_column_sums(rows), rows.shape[0], self.prior)
@@ -221,8 +227,10 @@ class BernoulliMixture(MixtureModel):
         ----------
         X : array, sparse matrix, DataFrame or AnnData (n, d)
             Rows. In a dense array NaN marks what is missing, if `observed` is not given.
-        observed : array of bool (n, d) or (d,), sequence of int or of str, optional
-            What was observed: a mask, or the indexes or names of the features known for every row.
+        observed : array of bool (n, d) or (d,), DataFrame of bool, sequence of int or of str, optional
+            What was observed: a mask in the order of the columns of `X` (a DataFrame is matched by name), or
+            the model's indexes or names of the features known for every row. Features of the model that
+            labelled `X` does not have were not observed.
 
         Returns
         -------
@@ -242,15 +250,18 @@ class BernoulliMixture(MixtureModel):
                [0.5, 0.5]])
         """
         check_is_fitted(self, "weights_")
-        matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
+        matrix, place = _rows.placed(X, getattr(self, "feature_names_in_", None))
+        place = np.arange(self.n_features_in_) if place is None else place
         if observed is None:
             matrix = np.asarray(
                 matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64
             )
             observed = ~np.isnan(matrix)
             matrix = np.where(observed, matrix, 0.0)
+            mask = observed * (place >= 0.0)
+        else:
+            mask = self._mask(observed, place, np.shape(X))
         rows = self._checked_rows(matrix, reset=False, labelled=True)
-        mask = self._mask(observed, rows.shape)
         slopes, _ = BERNOULLI.linear(self.centers_)
         absent = np.log1p(-np.clip(self.centers_, 1e-12, 1 - 1e-12))
         if mask.ndim == 1:
@@ -264,28 +275,28 @@ class BernoulliMixture(MixtureModel):
     def _accepted(self, rows: Any) -> Any:
         """Binarize the rows, or refuse what is not 0/1."""
         if self.binarize is not None:
-            return _rows.binarized(rows, self.binarize)
+            rows = _rows.binarized(rows, self.binarize)
         rows = _rows.as_float32_rows(rows)
         _rows.require_binary(rows, getattr(self, "feature_names_in_", None))
         return rows
 
-    def _check_options(self, n: int, d: int) -> None:
+    def _check_options(self, n: int) -> None:
         """Refuse options out of range."""
-        check_scalar(self.n_components, "n_components", int, min_val=1)
-        check_scalar(self.n_init, "n_init", int, min_val=1)
-        check_scalar(self.max_iter, "max_iter", int, min_val=1)
-        check_scalar(self.tol, "tol", (int, float), min_val=0)
-        check_scalar(self.prior, "prior", (int, float), min_val=0, include_boundaries="neither")
+        require_number(self.n_components, "n_components", least=1, whole=True)
+        require_number(self.n_init, "n_init", least=1, whole=True)
+        require_number(self.max_iter, "max_iter", least=1, whole=True)
+        require_number(self.tol, "tol", least=0)
+        require_number(self.prior, "prior", least=0, above=True)
         if self.weights_tol is not None:
-            check_scalar(self.weights_tol, "weights_tol", (int, float), min_val=0)
-        for found, what, name in ((d, "features", "n_features"), (n, "rows", "n_samples")):
-            if self.n_components > found:
-                msg = (
-                    f"n_components={self.n_components} needs at least as many {what}; X has {name} = {found}. "
-                    "Lower n_components."
-                )
-                raise ValueError(msg)
-        if isinstance(self.init, str) and self.init not in ("corrected", "asvtd", "random"):
+            require_number(self.weights_tol, "weights_tol", least=0)
+        if self.n_components > n:
+            msg = (
+                f"n_components={self.n_components} needs at least as many rows; X has n_samples = {n}. "
+                "Lower n_components."
+            )
+            raise ValueError(msg)
+        named = isinstance(self.init, str) and self.init in ("corrected", "asvtd", "random")
+        if not named and not (isinstance(self.init, (tuple, list)) and len(self.init) == 2):
             msg = f"init={self.init!r} is unknown; choose 'corrected', 'asvtd', 'random' or a pair (weights, centers)."
             raise ValueError(msg)
 
@@ -335,17 +346,23 @@ class BernoulliMixture(MixtureModel):
         self.data_fingerprint_ = _rows.fingerprint(X)
         self.annotations_ = {}
 
-    def _mask(self, observed: Any, shape: tuple[int, int]) -> Array:
-        """Return a mask (d,) or (n, d) of what was observed, as numbers."""
+    def _mask(self, observed: Any, place: Any, shape: tuple[int, ...]) -> Array:
+        """Return a mask (d,) or (n, d), in the model's order, of what was observed; as numbers."""
+        known = place >= 0
+        if hasattr(observed, "columns") and hasattr(self, "feature_names_in_"):
+            table = observed.rename(columns=str).reindex(
+                columns=list(self.feature_names_in_), fill_value=False
+            )
+            return np.asarray(table.to_numpy(dtype=bool) & known, dtype=np.float64)
         given = np.asarray(observed)
         if given.dtype == bool:
-            if given.shape not in ((shape[1],), shape):
-                msg = f"observed has shape {given.shape}; expected ({shape[1]},) or {shape}"
+            if given.shape not in (shape[1:], shape):
+                msg = f"observed has shape {given.shape}; expected {shape[1:]} or {shape}, as X has"
                 raise ValueError(msg)
-            return given.astype(np.float64)
-        mask = np.zeros(shape[1])
-        mask[[self._position(feature, shape[1]) for feature in given.tolist()]] = 1.0
-        return mask
+            return np.asarray(given[..., np.maximum(place, 0)] & known, dtype=np.float64)
+        mask = np.zeros(len(place))
+        mask[[self._position(feature, len(place)) for feature in given.tolist()]] = 1.0
+        return mask * known
 
     def _position(self, feature: Any, d: int) -> int:
         """Return the index of a feature given by index or name."""

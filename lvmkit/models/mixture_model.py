@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, check_scalar, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lvmkit import _rows, mixtures
+from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.families import Family
 from lvmkit.mixtures import MixtureParams
@@ -140,7 +141,7 @@ class MixtureModel(ClusterMixin, BaseEstimator):
             The cluster each was drawn from.
         """
         check_is_fitted(self, "weights_")
-        check_scalar(n_samples, "n_samples", int, min_val=1)
+        require_number(n_samples, "n_samples", least=1, whole=True)
         generator = generator_of(random_state)
         labels = generator.choice(len(self.weights_), size=n_samples, p=self.weights_)
         blocks = [

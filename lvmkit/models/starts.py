@@ -59,7 +59,7 @@ def asvtd_start(X: Counts, k: int, progress: Progress) -> Components:
     """
     progress("second moments", 0.0)
     m2 = _second(X, RAW)
-    whitener, values = whiten(m2 if isinstance(m2, LinearOperator) else m2.m2, k)
+    whitener, values = whiten(m2 if isinstance(m2, LinearOperator) else m2.m2, min(k, X.shape[1]))
     rank = int(significant(values).sum())
     if rank < k:
         msg = (
@@ -99,6 +99,8 @@ def corrected_start(X: Counts, k: int, progress: Progress) -> Components:
     -----
     See `lvmkit.decompose.completion`.
     """
+    if k > X.shape[1]:
+        return asvtd_start(X, k, progress)
     progress("second moments", 0.0)
     m2 = _second(X, POISSON)
     imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=1e-3)
@@ -203,7 +205,7 @@ def bernoulli_start(
     if clipped > LARGE_CLIP:
         msg = (
             f"the centers found from the moments lay outside [0, 1] by {clipped:.3f} per entry and were clipped; "
-            f"n_components={k} is large for {X.shape[0]} rows."
+            f"n_components={k} may be more clusters than the {X.shape[0]} rows show."
         )
         warnings.warn(msg, DataWarning, stacklevel=5)
     return found, clipped

@@ -1,6 +1,8 @@
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
+from anndata import AnnData
 from scipy import sparse
 
 from lvmkit._checks import DataWarning
@@ -79,6 +81,46 @@ def test_shapes_and_types_that_are_no_matrix_are_refused():
         from_counts([1, 2, 3])
     with pytest.raises(ValueError, match="must hold numbers"):
         from_counts([["a"]])
+
+
+def test_a_matrix_without_any_code_is_refused():
+    with pytest.raises(ValueError, match="No code is left in 3 records"):
+        from_counts(np.zeros((3, 3)))
+    with pytest.raises(ValueError, match=r"No code is left.*min_prevalence=0.9"):
+        from_counts(X, min_prevalence=0.9)
+
+
+@pytest.mark.parametrize("count", [2**24, 2**24 + 1, 2**40])
+def test_counts_that_the_matrix_cannot_hold_exactly_are_refused(count):
+    with pytest.raises(ValueError, match=r"16,777,216 or more for '1' of '0'.*binary=True"):
+        from_counts([[0, count]], binary=False)
+    with pytest.warns(DataWarning, match="one record"):
+        assert from_counts([[0, count]]).X.max() == 1
+
+
+@pytest.mark.parametrize("backed", [False, True])
+@pytest.mark.parametrize("form", [sparse.csr_array, np.asarray])
+def test_an_annotated_matrix_brings_its_names_and_attributes(tmp_path, form, backed):
+    obs = pd.DataFrame({"age": [1, 2, 3]}, index=["p1", "p2", "p3"])
+    var = pd.DataFrame({"title": ["Cough", "Fever", "Rash"]}, index=["c", "f", "r"])
+    given = AnnData(form(X).astype(np.float32), obs, var)
+    if backed:
+        given.write_h5ad(tmp_path / "a.h5ad")
+        given = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
+    cohort = from_counts(given, binary=False, min_codes=1)
+    assert cohort.to_df().to_dict("index") == {
+        "p1": {"c": 0, "f": 2, "r": 1},
+        "p2": {"c": 1, "f": 0, "r": 0},
+    }
+    assert cohort.var["title"].tolist() == ["Cough", "Fever", "Rash"]
+    assert cohort.obs["age"].tolist() == [1, 2]
+    renamed = from_counts(given, feature_names=NAMES, system="icd9", obs=obs.set_axis(list("abc")))
+    assert renamed.var_names.tolist() == ["25000", "25001", "428"]
+    assert renamed.obs_names.tolist() == ["a", "b", "c"]
+    if backed:
+        given.file.close()
+    with pytest.raises(ValueError, match="AnnData has no X"):
+        from_counts(AnnData(obs=obs, var=var))
 
 
 def test_lost_leading_zeros_in_names_are_stated():

@@ -88,6 +88,25 @@ def test_attributes_from_a_table_by_column_index_or_file(tmp_path):
         assert cohort(attributes=source).obs["age"].tolist() == [54, 71, 33]
 
 
+def test_keys_of_attributes_are_spelled_as_the_ids_of_events():
+    events = EVENTS.assign(id=[10.0, 10.0, 10.0, 2.0, 2.0, 1.5, 1.5])
+    people = pd.DataFrame({"id": [1.5, 2.0, 10.0], "age": [33, 54, 71]})
+    for source in (people, people.set_index("id"), people.astype({"id": "float32"})):
+        assert cohort(events, attributes=source).obs["age"].to_dict() == {
+            "1.5": 33,
+            "2": 54,
+            "10": 71,
+        }
+    days = pd.to_datetime(["2010-01-02", "2010-01-03"]).repeat([4, 3])
+    people = pd.DataFrame({"age": [33, 54]}, index=days.unique())
+    assert cohort(EVENTS.assign(id=days), attributes=people).obs["age"].tolist() == [33, 54]
+
+
+def test_columns_of_attributes_may_be_any_iterable():
+    for names in (EVENTS.columns[2:3], ("age",), iter(["age"]), np.array(["age"])):
+        assert cohort(attributes=names).obs["age"].tolist() == [54, 71, 33]
+
+
 def test_attributes_missing_unused_or_repeated_are_said():
     people = pd.DataFrame({"id": ["b", "9", "x"], "age": [33, 54, 71]})
     with warnings.catch_warnings(record=True) as said:
@@ -123,6 +142,16 @@ def test_counts_that_are_no_counts_name_their_rows(bad):
         cohort(events, count="n")
 
 
+@pytest.mark.parametrize("large", ["16777216", "16777217", "1e39"])
+def test_counts_that_the_matrix_cannot_hold_exactly_are_refused(large):
+    events = EVENTS.assign(n=["1", large, "1", "1", "1", "1", "1"])
+    with pytest.raises(ValueError, match=r"16,777,216 or more for '250' of '10'.*binary=True"):
+        cohort(events, count="n", binary=False)
+    assert cohort(events, count="n").to_df().loc["10", "250"] == 1
+    events["n"] = events["n"].replace(large, "16777215")
+    assert cohort(events, count="n", binary=False).to_df().loc["10", "250"] == 16_777_215
+
+
 def test_repeated_rows_are_stated_and_count_once_or_each():
     again = pd.concat([EVENTS, EVENTS[:2]])
     with pytest.warns(
@@ -148,7 +177,23 @@ def test_dates_tell_double_entries_from_repeated_visits():
     assert found.obs["first_date"].tolist()[0] == "2009-01-01"
     assert found.obs["last_date"].isna().tolist() == [False, True]
     assert ["counted once" in str(w.message) for w in said] == [True, False]
-    assert "1 row has no readable date in 'on'" in str(said[1].message)
+    assert "no readable date in 'on' (expected 2010-12-31 or 20101231)" in str(said[1].message)
+
+
+@pytest.mark.parametrize("kind", [str, " {} ".format, int, float])
+def test_dates_without_dashes_are_read(kind):
+    days = [20101231, 20100101, 20110304]
+    events = pd.DataFrame({"id": ["1"] * 3, "dx": ["428", "250", "401"], "on": map(kind, days)})
+    with pytest.warns(DataWarning, match="one record"):
+        found = cohort(events, date="on")
+    assert found.obs[["first_date", "last_date"]].iloc[0].tolist() == ["2010-01-01", "2011-03-04"]
+
+
+@pytest.mark.parametrize("date", ["31/12/2010", "31122010", "20101331", "40543"])
+def test_dates_of_other_forms_are_not_guessed(date):
+    events = EVENTS.assign(on=["2010-12-31"] * 6 + [date])
+    with pytest.warns(DataWarning, match=r"1 row has no readable date .*expected 2010-12-31"):
+        assert cohort(events, date="on").obs.loc["b", "first_date"] == "2010-12-31"
 
 
 def test_unknown_columns_name_what_there_is_and_the_closest():

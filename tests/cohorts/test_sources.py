@@ -114,6 +114,56 @@ def test_sqlalchemy_engines_are_understood():
     connection.close()
 
 
+@pytest.fixture
+def database():
+    """Return an SQLite database with the events."""
+    connection = sqlite3.connect(":memory:")
+    EVENTS.to_sql("events", connection, index=False)
+    yield connection
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select\n* FROM events",
+        "\n\tSELECT id, dx, age FROM events;\n",
+        "WITH a AS (SELECT * FROM events) SELECT * FROM a",
+        "-- the events\n/* of all\nyears */ with\ta AS (SELECT * FROM events) SELECT * FROM a",
+    ],
+)
+def test_queries_are_known_however_they_are_written(database, query):
+    same(from_events(query, connection=database, **COLUMNS))
+    with pytest.raises(ValueError, match="pass the database with connection="):
+        from_events(query, **COLUMNS)
+
+
+def test_a_file_named_like_a_query_is_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    EVENTS.to_csv("with age.csv", index=False)
+    same(from_events("with age.csv", **COLUMNS))
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DROP TABLE events", "delete from events", "events", "-- select\ndrop table events"],
+)
+def test_statements_that_are_no_queries_are_never_run(database, statement):
+    with duckdb.connect() as other:
+        other.register("source", EVENTS)
+        other.execute("CREATE TABLE events AS SELECT * FROM source")
+        for connection in (database, FakeEngine(database), other):
+            with pytest.raises(ValueError, match="source must be a SELECT query"):
+                from_events(statement, connection=connection, **COLUMNS)
+            same(from_events("SELECT * FROM events", connection=connection, **COLUMNS))
+
+
+def test_statements_without_a_result_are_explained(database):
+    statement = "WITH a AS (SELECT 1) UPDATE events SET age = 0 WHERE age IN (SELECT * FROM a)"
+    with pytest.raises(ValueError, match="SQL query failed: it returns no rows"):
+        from_events(statement, connection=database, **COLUMNS)
+
+
 def test_wrong_connections_and_queries_without_one_are_refused():
     with pytest.raises(TypeError, match="connection=int is no DuckDB"):
         from_events("SELECT 1", connection=3, **COLUMNS)
@@ -147,12 +197,18 @@ def test_wrong_connections_and_queries_without_one_are_refused():
         ),
         ("a.csv", b'id,dx\n1,"428\n2,250\n', "'a.csv' does not read as a table.*quotation mark"),
         ("a.csv.gz", b"not gzip at all", "'a.csv.gz' is cut short or damaged"),
+        ("a.xlsx", b"PK\x03\x04" + bytes(99), "'a.xlsx' is an Excel .* save the sheet as CSV"),
+        ("a.csv", b"PK\x03\x04\n1,428\n", "'a.csv' is an Excel .* save the sheet as CSV"),
+        ("a.xls", b"\xd0\xcf\x11\xe0" + bytes(99), "'a.xls' is an Excel .* save the sheet as CSV"),
     ],
 )
 def test_bad_files_are_explained(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
         from_events(tmp_path / name, **COLUMNS)
+    if "Excel" in message:
+        with pytest.raises(ValueError, match=message):
+            from_events(tmp_path / name, encoding="latin-1", **COLUMNS)
 
 
 def test_other_encodings_are_read_when_named(tmp_path):
@@ -182,6 +238,35 @@ def test_missing_files_and_mixed_kinds_are_named(tmp_path):
         from_events(tmp_path / "a.*", **COLUMNS)
 
 
+def test_several_paths_are_one_table(tmp_path):
+    paths = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    EVENTS[:3].to_csv(paths[0], index=False)
+    EVENTS[3:].to_csv(paths[1], index=False)
+    same(from_events(paths, **COLUMNS))
+    found = from_events((str(tmp_path / "a*.csv"), paths[1]), **COLUMNS)
+    same(found)
+    assert found.uns["cohort"]["source"] == "2 files"
+    with pytest.raises(ValueError, match=r"names the file 'a.csv' twice"):
+        from_events([*paths, tmp_path / "*.csv"], **COLUMNS)
+    with pytest.raises(ValueError, match="source is an empty list"):
+        from_events([], **COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        (pd.Series(["428"], ["Jane Doe"]), "Series"),
+        ({"id": "Jane Doe"}, "dict"),
+        ([{"id": "Jane Doe"}], "a list of dict"),
+        (3, "int"),
+    ],
+)
+def test_sources_of_other_types_are_refused_without_showing_them(source, kind):
+    with pytest.raises(TypeError, match=f"source must be a DataFrame.*, not {kind}") as told:
+        from_events(source, **COLUMNS)
+    assert "Jane" not in str(told.value)
+
+
 def test_files_that_lack_a_column_are_named(tmp_path):
     EVENTS.to_csv(tmp_path / "a.csv", index=False)
     EVENTS.drop(columns="dx").to_csv(tmp_path / "b.csv", index=False)
@@ -194,6 +279,8 @@ def test_frames_without_columns_or_with_repeated_ones_are_refused():
         from_events(pd.DataFrame(), **COLUMNS)
     with pytest.raises(ValueError, match="several columns named 'dx', 'id'"):
         from_wide(pd.concat([EVENTS, EVENTS], axis=1)[["id", "dx"]], codes=["dx"])
+    with pytest.raises(ValueError, match="several columns named 'DX', 'dx' .*capital letters"):
+        from_events(EVENTS.assign(DX="250"), **COLUMNS)
     with pytest.raises(ValueError, match="header and no rows"):
         from_events(EVENTS[:0], **COLUMNS)
 

@@ -1,3 +1,4 @@
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -69,6 +70,44 @@ def test_unknown_columns_are_named():
         from_wide(STAYS, codes="dx1")
     with pytest.raises(ValueError, match="record='id'"):
         from_wide(STAYS, codes=CODES, record="id")
+
+
+def test_columns_may_be_any_iterable():
+    expected = from_wide(STAYS, codes=CODES, attributes=["age"], min_codes=0)
+    for kind in (pd.Index, tuple, iter, np.array, pd.Series):
+        found = from_wide(STAYS, codes=kind(CODES), attributes=kind(["age"]), min_codes=0)
+        assert found.to_df().equals(expected.to_df())
+        assert found.obs.equals(expected.obs)
+    with pytest.raises(ValueError, match="attributes='age'; expected a list of columns"):
+        from_wide(STAYS, codes=CODES, attributes="age")
+    with pytest.raises(ValueError, match=r"codes=\[\]; expected a list of columns"):
+        from_wide(STAYS, codes=STAYS.columns[:0])
+
+
+@pytest.mark.parametrize("name", ["lvmkit_record", "LVMKIT_RECORD", "rowid", "p", "wide"])
+def test_any_name_of_a_column_will_do(name):
+    stays = STAYS.assign(**{name: 7})
+    found = from_wide(stays, codes=CODES, attributes=[name, "age"], min_codes=0)
+    assert found.obs_names.tolist() == ["x", "y", "z"]
+    assert found.obs[name].tolist() == [7, 7, 7]
+    gathered = from_wide(stays, codes=CODES, record=name, system="icd9", min_codes=0)
+    assert gathered.obs_names.tolist() == ["7"]
+
+
+def test_rows_keep_their_order_in_large_tables():
+    n = 300_000
+    stays = pd.DataFrame({"dx1": ["428"] * n, "age": np.arange(n)})
+    found = from_wide(stays, codes=["dx1"], attributes=["age"], min_codes=1)
+    assert (found.obs["age"].to_numpy() == np.arange(n)).all()
+
+
+def test_an_index_that_repeats_ids_is_stated():
+    stays = STAYS.set_axis(["x", "x", "z"])
+    with pytest.warns(DataWarning, match=r"index repeats ids.*numbered from 0.*record="):
+        found = from_wide(stays, codes=CODES, min_codes=0)
+    assert found.obs_names.tolist() == ["0", "1", "2"]
+    assert "index repeats" in found.uns["cohort"]["repairs"][0]
+    assert from_wide(stays, codes=CODES, record="stay_id", min_codes=0).n_obs == 3
 
 
 def test_rows_without_id_are_ignored_and_stated():

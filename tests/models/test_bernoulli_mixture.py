@@ -3,6 +3,7 @@
 import itertools
 import warnings
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
@@ -191,7 +192,9 @@ def test_features_come_in_any_order_and_unknown_ones_are_reported():
         ),
         (lambda A: A - 1, {}, "found -1.0"),
         (lambda A: np.where(A == 1, np.nan, A), {}, "NaN"),
-        (lambda A: A[:, :2], {"n_components": 3}, "n_components=3 needs at least as many features"),
+        (lambda A: A * 0, {}, "no row of X has any feature"),
+        (lambda A: A, {"init": None}, "init=None is unknown"),
+        (lambda A: A, {"tol": np.nan}, "tol must be a number, at least 0; found nan"),
         (lambda A: A[:2], {"n_components": 3}, "n_components=3 needs at least as many rows"),
         (lambda A: A, {"init": "best"}, "init='best' is unknown"),
         (
@@ -209,7 +212,9 @@ def test_bad_input_is_named(change, options, message):
         BernoulliMixture(**{"n_components": 3} | options).fit(change(X.astype(float)))
 
 
-def test_more_components_than_directions_are_reported():
+def test_more_components_than_features_or_directions_are_reported():
+    with pytest.warns(DataWarning, match="only 2 significant directions, n_components=3"):
+        assert BernoulliMixture(3).fit(X[:, :2]).centers_.shape == (3, 2)
     three_kinds = np.repeat(np.eye(3), 50, axis=0)
     with pytest.warns(DataWarning, match="only 3 significant directions, n_components=4"):
         BernoulliMixture(4, init="asvtd").fit(np.hstack([three_kinds, three_kinds]))
@@ -262,3 +267,53 @@ def test_corrected_start_ends_no_lower_than_ten_random_ones():
     corrected = BernoulliMixture(6).fit(rows).score(rows)
     best = BernoulliMixture(6, init="random", n_init=10).fit(rows).score(rows)
     assert corrected >= best - 1e-3
+
+
+def test_partial_matches_features_and_masks_by_name():
+    names = [f"c{i}" for i in range(X.shape[1])]
+    table = pd.DataFrame(X, columns=names)
+    model = BernoulliMixture(3).fit(table)
+    expected = model.partial(table, names[:20])
+    np.testing.assert_allclose(model.partial(table[names[:20]]), expected)
+    np.testing.assert_allclose(
+        model.partial(AnnData(ROWS, var=table.T[[]])[:, names[:20]]), expected
+    )
+    mask = pd.DataFrame(np.random.default_rng(0).random(X.shape) < 0.5, columns=names)
+    expected = model.partial(X, mask.to_numpy())
+    backwards = table.iloc[:, ::-1]
+    np.testing.assert_allclose(model.partial(backwards, mask), expected)
+    np.testing.assert_allclose(model.partial(backwards, mask.to_numpy()[:, ::-1]), expected)
+
+
+def test_columns_named_by_whole_numbers_are_matched_too():
+    table = pd.DataFrame(X, columns=np.arange(100, 140))
+    model = BernoulliMixture(3).fit(table)
+    np.testing.assert_array_equal(model.predict(table.iloc[:, ::-1]), model.labels_)
+
+
+def test_names_that_stand_twice_are_refused():
+    twice = pd.DataFrame(X, columns=["a", "a", *(f"c{i}" for i in range(38))])
+    with pytest.raises(ValueError, match="'a' stand more than once"):
+        BernoulliMixture(3).fit(twice)
+
+
+def test_backed_anndata_is_read(tmp_path):
+    AnnData(sparse.csr_matrix(X)).write_h5ad(tmp_path / "a.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "a.h5ad", backed="r")
+    np.testing.assert_array_equal(
+        BernoulliMixture(3).fit(backed).labels_, BernoulliMixture(3).fit(X).labels_
+    )
+    backed.file.close()
+
+
+@pytest.mark.parametrize(
+    "option", [{"n_components": "3"}, {"tol": "x"}, {"n_init": 1.5}, {"binarize": "x"}]
+)
+def test_options_of_the_wrong_type_are_named(option):
+    with pytest.raises(TypeError, match=next(iter(option))):
+        BernoulliMixture(**option).fit(X)
+
+
+def test_numbers_of_numpy_are_numbers():
+    model = BernoulliMixture(np.int64(3), tol=np.float32(1e-5)).fit(X)
+    assert model.sample(np.int64(3))[0].shape == (3, 40)
