@@ -45,7 +45,8 @@ def frame(
         lineHeight=TITLE_SIZE + 4,
         subtitleLineHeight=TEXT_SIZE + 4,
     )
-    return alt.LayerChart(layer=list(layers)).properties(
+    return alt.LayerChart(
+        layer=list(layers),
         width=max(width - left - right, 40),
         height=height,
         title=heading,
@@ -129,11 +130,28 @@ def rows_of(
     return alt.Y("label:N", scale=scale, axis=None, sort=None)
 
 
+class _Rows(alt.InlineData):
+    """Rows of a chart that Altair passes on as they are; it would check and copy them five times."""
+
+    _class_is_valid_at_instantiation = False
+
+    def __deepcopy__(self, _: Any) -> "_Rows":
+        """Return the same rows: charts do not change them."""
+        return self
+
+
 def drawn(table: pd.DataFrame) -> alt.Chart:
     """Start a chart of a table; plain rows, because Altair's inspection of frames takes longer."""
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    values: Any = {"values": rows}
-    return alt.Chart(values)
+    columns = [table[name].tolist() for name in table]
+    known = (table.notna() & ~table.isin([np.inf, -np.inf])).to_numpy().tolist()
+    rows: list[dict[str, Any]] = [
+        {
+            str(name): value if shown else None
+            for name, value, shown in zip(table, row, there, strict=True)
+        }
+        for row, there in zip(zip(*columns, strict=True), known, strict=True)
+    ]
+    return alt.Chart(_Rows(values=rows))
 
 
 def pixels(field: str, height: float) -> alt.Y:

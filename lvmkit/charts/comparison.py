@@ -1,27 +1,55 @@
 """Two clusters side by side, or one against all others: the codes that differ most."""
 
+from typing import Any, NamedTuple
+
 import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
     code_link,
     drawn,
     frame,
-    hidden_note,
     margin,
     percent,
     row_labels,
     rows_of,
     share_axis,
+    text_width,
 )
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.scores.counts import CodeCounts
 
+_RIGHT = 66
+_SIDES = (("first", PICKED), ("second", OTHER))
+
+
+class _Side(NamedTuple):
+    """Records of one side with each code: how many, and what a reader can know of hidden ones."""
+
+    n: Array
+    size: Any
+    low: Array
+    high: Array
+
+    def texts(self, threshold: int) -> list[str]:
+        """Write the shares; of hidden ones what is known."""
+        return [
+            _told(*row, size=float(self.size), threshold=threshold)
+            for row in zip(self.n, self.low, self.high, strict=True)
+        ]
+
 
 def comparison_table(
-    counts: CodeCounts, first: int, second: int | None = None, *, top: int = 20
+    counts: CodeCounts,
+    first: int,
+    second: int | None = None,
+    *,
+    top: int = 20,
+    whole: CodeCounts | None = None,
+    threshold: int = 11,
 ) -> pd.DataFrame:
     """Tabulate the codes whose shares differ most between two clusters.
 
@@ -35,17 +63,31 @@ def comparison_table(
         Number of another one; by default all other records.
     top : int, default=20
         Number of codes, those with the largest difference either way.
+    whole : CodeCounts, optional
+        The same counts before `CodeCounts.suppress`. Codes with a small count on one side are then
+        shown with what "1 to `threshold` − 1" says of it; without it they are left out.
+    threshold : int, default=11
+        As passed to `CodeCounts.suppress`.
 
     Returns
     -------
     DataFrame
         code, label, first_label, second_label, n_first, n_second, first and second (shares),
-        difference (first − second), standardized_difference; from most above 0 to most below.
+        difference (first − second), standardized_difference (these NaN where hidden), at_least (the
+        smallest difference that hidden counts allow), first_low, first_high, second_low,
+        second_high (bounds of the shares), first_text, second_text; from most above 0 to most
+        below.
 
     Raises
     ------
     ValueError
         If there is no such cluster or both are the same.
+
+    Notes
+    -----
+    Order and bounds of hidden shares depend only on what `lvmkit.disclosure.suppression` takes as
+    known to the reader: the shown counts, totals and sizes, and for hidden counts whether few have
+    the code or few lack it.
 
     Examples
     --------
@@ -60,38 +102,103 @@ def comparison_table(
     if first == second:
         msg = f"first and second must be two clusters; both are {first!r}"
         raise ValueError(msg)
-    one = counts.row(first)
-    n_first, size_first = counts.counts[one], counts.sizes[one]
-    if second is None:
-        n_second, size_second = counts.totals - n_first, counts.n_rows - size_first
-    else:
-        other = counts.row(second)
-        n_second, size_second = counts.counts[other], counts.sizes[other]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share_first, share_second = n_first / size_first, n_second / size_second
-        difference = share_first - share_second
-        variance = share_first * (1 - share_first) + share_second * (1 - share_second)
-        standardized = np.where(difference == 0, 0.0, difference / np.sqrt(variance / 2))
-    size = np.nan_to_num(np.abs(difference), nan=-1.0)
-    best = np.argsort(-size, kind="stable")[:top]
-    best = best[size[best] >= 0]
-    best = best[np.argsort(-difference[best], kind="stable")]
-    return pd.DataFrame(
+    low, high = _bounds(counts, whole, threshold)
+    one = _cluster(counts, first, low, high)
+    other = (
+        _others(counts, first, low, high) if second is None else _cluster(counts, second, low, high)
+    )
+    names = counts.cluster_labels
+    against = "all others" if second is None else names[counts.row(second)]
+    values = _differences(one, other)
+    table = pd.DataFrame(
         {
-            "code": [counts.codes[column] for column in best],
-            "label": [counts.code_labels[column] for column in best],
-            "first_label": counts.cluster_labels[one],
-            "second_label": "all others"
-            if second is None
-            else counts.cluster_labels[counts.row(second)],
-            "n_first": n_first[best],
-            "n_second": n_second[best],
-            "first": share_first[best],
-            "second": share_second[best],
-            "difference": difference[best],
-            "standardized_difference": standardized[best],
+            "code": counts.codes,
+            "label": counts.code_labels,
+            "first_label": names[counts.row(first)],
+            "second_label": against,
+            "n_first": one.n,
+            "n_second": other.n,
+            **values,
         }
     )
+    unknown = np.isnan(values["difference"])
+    told = np.isfinite(values["at_least"]) & ~(
+        np.isnan(one.n) & np.isnan(other.n) & unknown & (values["at_least"] == 0)
+    )
+    best = np.argsort(-np.abs(np.where(told, values["at_least"], 0)), kind="stable")
+    best = best[told[best]][:top]
+    best = best[np.argsort(-values["at_least"][best], kind="stable")]
+    shown = table.iloc[best].reset_index(drop=True)
+    for name, side in (("first", one), ("second", other)):
+        part = _Side(side.n[best], side.size, side.low[best], side.high[best])
+        shown[f"{name}_text"] = part.texts(threshold)
+    return shown
+
+
+def _bounds(counts: CodeCounts, whole: CodeCounts | None, threshold: int) -> tuple[Array, Array]:
+    """Least and most records with each code (k, d); NaN where nothing is known."""
+    n, size = counts.counts, counts.sizes[:, None]
+    if whole is None:
+        return n, n
+    have, lack = whole.counts, size - whole.counts
+    hidden = np.isnan(n) & ~np.isnan(size)
+    few = hidden & (have >= 1) & (have < threshold)
+    most = hidden & ~few & (lack >= 1) & (lack < threshold)
+    low = np.where(few, 1, np.where(most, size - threshold + 1, n))
+    high = np.where(few, np.minimum(threshold - 1, size), np.where(most, size - 1, n))
+    return low, high
+
+
+def _cluster(counts: CodeCounts, cluster: int, low: Array, high: Array) -> _Side:
+    """Take one cluster."""
+    row = counts.row(cluster)
+    return _Side(counts.counts[row], counts.sizes[row], low[row], high[row])
+
+
+def _others(counts: CodeCounts, cluster: int, low: Array, high: Array) -> _Side:
+    """Take all records but those of a cluster, by sum and by difference from the totals."""
+    row = counts.row(cluster)
+    rest = np.arange(len(counts.clusters)) != row
+    total, n = counts.totals, counts.counts[rest].sum(axis=0)
+    n = np.where(np.isnan(n), total - counts.counts[row], n)
+    least = np.fmax(low[rest].sum(axis=0), total - high[row])
+    most = np.fmin(high[rest].sum(axis=0), total - low[row])
+    return _Side(n, counts.n_rows - counts.sizes[row], least, most)
+
+
+def _differences(one: _Side, other: _Side) -> dict[str, Array]:
+    """Compare shares, and the bounds of hidden ones."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, second = one.n / one.size, other.n / other.size
+        difference = first - second
+        variance = first * (1 - first) + second * (1 - second)
+        standardized = np.where(difference == 0, 0.0, difference / np.sqrt(variance / 2))
+        ends = [value / side.size for side in (one, other) for value in (side.low, side.high)]
+    first_low, first_high, second_low, second_high = ends
+    least, most = first_low - second_high, first_high - second_low
+    bound = np.where(least > 0, least, np.where(most < 0, most, 0 * (least + most)))
+    return {
+        "first": first,
+        "second": second,
+        "difference": difference,
+        "standardized_difference": standardized,
+        "at_least": np.where(np.isnan(difference), bound, difference),
+        "first_low": first_low,
+        "first_high": first_high,
+        "second_low": second_low,
+        "second_high": second_high,
+    }
+
+
+def _told(n: float, low: float, high: float, *, size: float, threshold: int) -> str:
+    """Write a share, or what is known of it."""
+    if not np.isnan(n):
+        return percent(n / size)
+    if low == 1 and high == min(threshold - 1, size):
+        return f"<{threshold}"
+    if low == size - threshold + 1 and high == size - 1:
+        return f"all but <{threshold}"
+    return f"about {percent((low + high) / 2 / size)}"
 
 
 def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
@@ -107,7 +214,8 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     Returns
     -------
     altair.LayerChart
-        A filled circle for the first, an open square for the second; rows are links "#code=…".
+        A filled circle for the first, an open square for the second, "<11" in place of the one that
+        is hidden; rows are links "#code=…".
 
     Examples
     --------
@@ -117,54 +225,102 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     >>> comparison_chart(table).to_dict()["title"]["text"]
     ['Codes that tell 0 from 1']
     """
-    points = 100 * table["difference"]
-    data = table.assign(
-        href=[code_link(code) for code in table["code"]],
-        text_difference=[
-            f"{value:+.0f}" if abs(value) >= 0.95 else f"{value:+.1f}" for value in points
-        ],
-    )
-    data["hover"] = [
-        f"{label}: {percent(one)} against {percent(other)}, difference {text} points"
-        for label, one, other, text in zip(
-            data["label"], data["first"], data["second"], data["text_difference"], strict=True
-        )
-    ]
-    one, other = _labels(table)
     left = margin(table["label"], width * 0.48)
+    inside = max(width - left - _RIGHT, 40)
+    data, hidden, most = _placed(table, inside)
+    one, other = _labels(table)
     y = rows_of(list(table["label"]))
-    x = share_axis(
-        float(np.nanmax(table[["first", "second"]].to_numpy(dtype=float))) if len(table) else 1.0
+    x = share_axis(most)
+    first, second, start = (
+        alt.X(f"{name}:Q", scale=x["scale"], axis=x["axis"])
+        for name in ("first", "second", "start")
     )
-    first, second = (
-        alt.X(f"{name}:Q", scale=x["scale"], axis=x["axis"]) for name in ("first", "second")
-    )
-    base = drawn(data).encode(y, alt.Description("hover:N"), alt.Href("href:N"))
+    told = (alt.Description("hover:N"), alt.Href("href:N"))
+    base = drawn(data).encode(y, *told)
     hover = alt.Tooltip("hover:N", title="code")
-    lines = base.mark_rule(color=NEUTRAL, strokeWidth=2).encode(first, alt.X2("second:Q"))
+    lines = base.mark_rule(color=NEUTRAL, strokeWidth=2).encode(start, alt.X2("end:Q"))
     squares = base.mark_point(shape="square", color=OTHER, size=50, strokeWidth=2, opacity=1)
     dots = base.mark_point(filled=True, color=PICKED, size=60, opacity=1)
     numbers = base.mark_text(align="right", color=INK, x=width - left - 16)
+    few = drawn(hidden).encode(y, first, alt.Text("text_few:N"), *told)
+    layers = [
+        row_labels(data, y, left),
+        lines,
+        squares.encode(second, hover),
+        dots.encode(first, hover),
+        numbers.encode(alt.Text("text_difference:N")),
+        *([few.mark_text().encode(alt.Color("hue:N", scale=None))] if len(hidden) else []),
+    ]
+    small = next((text for text in hidden["text_few"] if text.startswith("<")), "")
+    note = f" {small}: too few records to show." if small else ""
     return frame(
-        [
-            row_labels(data, y, left),
-            lines,
-            squares.encode(second, hover),
-            dots.encode(first, hover),
-            numbers.encode(alt.Text("text_difference:N")),
-        ],
+        layers,
         title=f"Codes that tell {one} from {other}",
         subtitle=(
             f"Share of records with the code. ● blue: {one}; □ red: {other}; right: difference in "
-            f"percentage points.{hidden_note(table['difference'])}"
+            f"percentage points.{note}"
         ),
         description=f"Dumbbell chart of code shares in {one} and {other}.",
         width=width,
         height=max(len(table), 1) * ROW,
         left=left,
-        right=60,
+        right=_RIGHT,
         below=28,
     )
+
+
+def _placed(table: pd.DataFrame, inside: int) -> tuple[pd.DataFrame, pd.DataFrame, float]:
+    """Place marks, lines and the texts of hidden shares; the largest share that is drawn."""
+    data = pd.DataFrame({"label": table["label"]})
+    data["href"] = [code_link(code) for code in table["code"]]
+    data["text_difference"] = [
+        _points(100 * value, exact=not np.isnan(difference))
+        for value, difference in zip(table["at_least"], table["difference"], strict=True)
+    ]
+    data["hover"] = [
+        f"{label}: {one} against {other}, difference {text} points"
+        for label, one, other, text in zip(
+            table["label"],
+            table["first_text"],
+            table["second_text"],
+            data["text_difference"],
+            strict=True,
+        )
+    ]
+    place = {name: _place(table, name) for name, _ in _SIDES}
+    most = max([0.01, *place["first"], *place["second"]]) if len(table) else 1.0
+    texts = []
+    for (name, hue), end in zip(_SIDES, ("start", "end"), strict=True):
+        few = np.array(["<" in text for text in table[f"{name}_text"]], dtype=bool)
+        other = place["second" if name == "first" else "first"]
+        half = (
+            np.array([text_width(text) / 2 + 1 for text in table[f"{name}_text"]]) * most / inside
+        )
+        middle = np.clip(place[name], half, np.maximum(most - half, half))
+        toward = np.clip(other - middle, -half, half)
+        data[name] = np.where(few, np.nan, place[name])
+        data[end] = np.where(few, middle + toward, place[name])
+        shown = data.loc[few, ["label", "href", "hover"]]
+        texts.append(
+            shown.assign(first=middle[few], text_few=table.loc[few, f"{name}_text"], hue=hue)
+        )
+    return data, pd.concat(texts), most
+
+
+def _place(table: pd.DataFrame, name: str) -> Array:
+    """Where a share stands; a hidden one at the most it can be, or in the middle of its bounds."""
+    low, high = (table[f"{name}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
+    share = table[name].to_numpy(dtype=float)
+    few = np.array([text.startswith("<") for text in table[f"{name}_text"]], dtype=bool)
+    return np.where(np.isnan(share), np.where(few, high, (low + high) / 2), share)
+
+
+def _points(value: float, *, exact: bool) -> str:
+    """Write a difference in percentage points; of a hidden one what is known."""
+    text = f"{value:+.0f}" if abs(value) >= 0.95 else f"{value:+.1f}"
+    if exact:
+        return text
+    return "–" if value == 0 else f"{'≥' if value > 0 else '≤'} {text}"
 
 
 def _labels(table: pd.DataFrame) -> tuple[str, str]:

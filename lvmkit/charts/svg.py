@@ -13,12 +13,11 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
+from lvmkit.charts._tokens import Tokens
 from lvmkit.charts.theme import FONT, INK, theme
 
 _LINK = re.compile(r'<a xlink:href="[^"#]*(#(?:code|cluster)=[^"]*)"([^>]*)>(?=<\w+ ([^>]*)>)')
 _LABEL = re.compile(r'aria-label="([^"]*)"')
-_LETTERS = "".join(chr(c) for c in range(0xC0, 0x100) if c not in (0xD7, 0xF7))
-_TOKEN = re.compile(rf">([{_LETTERS}]{{1,3}})(?=</t(?:ext|span)>)")
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
@@ -43,9 +42,10 @@ def svg(chart: alt.TopLevelMixin) -> str:
 
     Notes
     -----
-    Measuring texts takes most of the time of vl-convert (about 0.1 ms a letter, twice). Since the
-    charts' margins are fixed, texts in data columns named "text…" and titles are replaced by short
-    tokens for the layout and put back afterwards.
+    Measuring texts and checking links takes most of the time of vl-convert (about 0.1 ms a letter,
+    twice, and 0.2 ms a link). Since the charts' margins are fixed, texts in data columns named
+    "text…", titles, and links of described marks are replaced by short tokens for the layout and
+    put back afterwards.
 
     Examples
     --------
@@ -57,10 +57,8 @@ def svg(chart: alt.TopLevelMixin) -> str:
     True
     """
     spec = _specification(chart)
-    tokens: dict[str, str] = {}
-    picture = _converter().vegalite_to_svg(_tokenized(spec, tokens))
-    texts = {token: escape(text, quote=False) for text, token in tokens.items()}
-    picture = _TOKEN.sub(lambda found: f">{texts.get(found[1], found[1])}", picture)
+    tokens = Tokens()
+    picture = tokens.put_back(_converter().vegalite_to_svg(tokens.shortened(spec)))
     return _at_home(picture, str(spec.get("description", "")))
 
 
@@ -160,34 +158,6 @@ def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     if set(own) <= {"view"}:
         spec["config"] = theme()["config"]
     return spec
-
-
-def _tokenized(spec: dict[str, Any], tokens: dict[str, str]) -> dict[str, Any]:
-    """Replace texts that only are drawn by short tokens, and note which stands for which."""
-
-    def token(value: Any) -> Any:
-        if not isinstance(value, str) or (len(value) < 2 and value not in _LETTERS):
-            return value
-        return tokens.setdefault(value, _letters(len(tokens)))
-
-    short = dict(spec)
-    short["datasets"] = {
-        name: [{k: token(v) if k.startswith("text") else v for k, v in row.items()} for row in rows]
-        for name, rows in spec.get("datasets", {}).items()
-    }
-    title = spec.get("title")
-    if isinstance(title, dict):
-        lines = {
-            key: title[key] for key in ("text", "subtitle") if isinstance(title.get(key), list)
-        }
-        short["title"] = {**title, **{k: [token(line) for line in v] for k, v in lines.items()}}
-    return short
-
-
-def _letters(number: int) -> str:
-    """Write a number in letters that texts do not consist of alone."""
-    high, low = divmod(number, len(_LETTERS))
-    return (_letters(high - 1) if high else "") + _LETTERS[low]
 
 
 def _at_home(picture: str, description: str) -> str:

@@ -9,7 +9,7 @@ from anndata import AnnData
 
 from lvmkit._checks import listed
 from lvmkit.cohorts import _tables, codes
-from lvmkit.cohorts._entries import Tally
+from lvmkit.cohorts._entries import INEXACT, Tally
 from lvmkit.cohorts._repairs import Repairs, number_of
 
 LEVELS = ("category", "full")
@@ -63,6 +63,8 @@ def assemble(
     repairs.drop("codes_of_no_kept_record", int((n_records == 0).sum()))
     X = X[:, np.flatnonzero(n_records)].tocsr()
     X.sort_indices()
+    if X.nnz < 2**31:  # scikit-learn refuses 64-bit indices
+        X.indices, X.indptr = (part.astype(np.int32) for part in (X.indices, X.indptr))
     if options.binary:
         X.data = np.ones_like(X.data)
     if X.shape[0] == 1:
@@ -79,7 +81,9 @@ def assemble(
         "n_input_rows": n_input_rows,
         "n_dropped": repairs.dropped,
     }
-    return AnnData(X=X, obs=obs[long_enough], var=var, uns={"cohort": about})
+    cohort = AnnData(X=X, obs=obs[long_enough], var=var, uns={"cohort": about})
+    _refuse_inexact(cohort)
+    return cohort
 
 
 def _frequent(
@@ -104,12 +108,34 @@ def _refuse_empty(
     kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
     options: Options,
 ) -> None:
-    """Refuse a cohort without records."""
+    """Refuse a cohort without records or without codes."""
+    if not n_codes.any():
+        rare = f", or all are rarer than min_prevalence={options.min_prevalence}"
+        msg = (
+            f"No code is left in {number_of(len(n_codes), 'record')}: the source holds none"
+            f"{rare if options.min_prevalence else ''}."
+        )
+        raise ValueError(msg)
     if not kept.any():
-        most = int(n_codes.max()) if len(n_codes) else 0
+        most = int(n_codes.max())
         msg = (
             f"No record has min_codes={options.min_codes} different codes; the longest of "
             f"{number_of(len(n_codes), 'record')} has {most}. Pass a smaller min_codes or min_prevalence."
+        )
+        raise ValueError(msg)
+
+
+def _refuse_inexact(cohort: AnnData) -> None:
+    """Refuse counts that float32 may have rounded, naming their places."""
+    large = np.flatnonzero(cohort.X.data >= INEXACT)
+    if len(large):
+        rows = np.searchsorted(cohort.X.indptr, large[:5], side="right") - 1
+        columns = cohort.X.indices[large[:5]]
+        pairs = zip(cohort.var_names[columns], cohort.obs_names[rows], strict=True)
+        cells = ", ".join(f"{code!r} of {record!r}" for code, record in pairs)
+        msg = (
+            f"Counts of {INEXACT:,} or more for {cells}{' and more' if len(large) > 5 else ''} cannot be kept "
+            "exactly; correct them, or pass binary=True."
         )
         raise ValueError(msg)
 

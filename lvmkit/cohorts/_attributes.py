@@ -86,7 +86,7 @@ def from_table(
         return pd.DataFrame(index=pd.Index(ids, dtype=object))
     frame = source if isinstance(source, pd.DataFrame) else _read(source, patient, encoding)
     keyed = frame.set_index(patient) if patient in frame.columns else frame
-    keyed = keyed.set_axis(keyed.index.map(lambda key: str(key).strip()))
+    keyed = keyed.set_axis(_spelled(keyed.index))
     repeated = keyed.index[keyed.index.duplicated()].unique()
     if len(repeated):
         msg = f"attributes has several rows for {listed(repeated.tolist())}; keep one row per patient."
@@ -95,11 +95,20 @@ def from_table(
     _state_missing(len(ids) - int(known.sum()), len(ids), int((~known).sum()), repairs)
     if not known.any():
         msg = (
-            f"attributes: none of its keys ({listed(keyed.index[:5].tolist())}) is a patient of the events; "
+            f"attributes: none of its keys ({listed(keyed.index[:5].tolist())}) is a patient of the events "
+            f"({listed(ids[:5])}); "
             f"give it a column {patient!r} or the patient ids as index."
         )
         raise ValueError(msg)
     return _typed(keyed.reindex(pd.Index(ids, dtype=object)))
+
+
+def _spelled(keys: "pd.Index[Any]") -> "pd.Index[Any]":
+    """Spell keys as the ids of events are spelled: whole numbers without a decimal point, no blanks around."""
+    with opened(pd.DataFrame({"key": keys})) as table:
+        text = trimmed(table.text("key"))
+        texts = table.database.execute(f"SELECT {text} AS t FROM {table.relation}").df()["t"]
+    return pd.Index(texts, dtype=object)
 
 
 def _state_missing(without: int, n: int, unused: int, repairs: Repairs) -> None:

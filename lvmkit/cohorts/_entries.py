@@ -14,6 +14,9 @@ from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, syste
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import trimmed
 
+INEXACT = 2**24
+"""From here on float32 leaves out whole numbers."""
+
 
 @dataclass(frozen=True)
 class Entries:
@@ -190,7 +193,8 @@ def _pairs(entries: Entries, repairs: Repairs) -> dict[str, Any]:
     number = "CAST(count(*) AS FLOAT) AS n"
     columns = f"i, k, {number}"
     if entries.counted:
-        columns = "i, k, CAST(sum(CAST(entries.n AS DOUBLE)) AS FLOAT) AS n, count(*) AS rows"
+        total = f"least(sum(CAST(entries.n AS DOUBLE)), {INEXACT})"
+        columns = f"i, k, CAST({total} AS FLOAT) AS n, count(*) AS rows"
     elif entries.dated:
         source = f"(SELECT i, k, d, count(*) AS rows FROM {source} GROUP BY i, k, d)"
         columns = f"i, k, {number}, CAST(sum(rows) AS BIGINT) AS rows"

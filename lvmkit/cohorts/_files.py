@@ -6,32 +6,57 @@ import glob
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
 CHUNK = 1 << 20
 PARQUET = {".parquet", ".pq"}
+WORKBOOKS = {b"PK\x03\x04", b"\xd0\xcf\x11\xe0"}
+"""First bytes of zip archives, which .xlsx files are, and of older .xls files."""
 
 
-def named_files(source: str | Path) -> list[str]:
-    """Files that a path or glob names, sorted; each checked not to be empty."""
-    text = str(source)
+def named_files(source: str | Path | Sequence[str | Path]) -> list[str]:
+    """Files that paths or globs name, those of a glob sorted; each checked to be one that can be read."""
+    paths = [source] if isinstance(source, str | Path) else source
+    names = [name for path in paths for name in _matching(str(path))]
+    seen: set[Path] = set()
+    for name in names:
+        _check_start(name)
+        if Path(name).absolute() in seen:
+            msg = f"source names the file {Path(name).name!r} twice; its rows would count twice."
+            raise ValueError(msg)
+        seen.add(Path(name).absolute())
+    if len({is_parquet(name) for name in names}) > 1:
+        msg = "source names CSV and Parquet files together; read one kind at a time."
+        raise ValueError(msg)
+    return names
+
+
+def _matching(text: str) -> list[str]:
+    """Files that one path or glob names, sorted."""
     if Path(text).is_file():
-        names = [text]
-    else:
-        names = sorted(name for name in glob.glob(text, recursive=True) if Path(name).is_file())
+        return [text]
+    names = sorted(name for name in glob.glob(text, recursive=True) if Path(name).is_file())
     if not names:
         msg = f"source: no file matches {text!r}; give a CSV or Parquet file, or a glob such as 'events-*.csv'."
         raise FileNotFoundError(msg)
-    if len({is_parquet(name) for name in names}) > 1:
-        msg = f"source={text!r} names CSV and Parquet files together; read one kind at a time."
-        raise ValueError(msg)
-    for name in names:
-        if Path(name).stat().st_size == 0:
-            msg = f"source: the file {Path(name).name!r} is empty (0 bytes); export it again."
-            raise ValueError(msg)
     return names
+
+
+def _check_start(name: str) -> None:
+    """Refuse an empty file, and an Excel workbook whatever its ending."""
+    with Path(name).open("rb") as file:
+        start = file.read(4)
+    if not start:
+        msg = f"source: the file {Path(name).name!r} is empty (0 bytes); export it again."
+        raise ValueError(msg)
+    if start in WORKBOOKS:
+        msg = (
+            f"source: {Path(name).name!r} is an Excel workbook or a zip archive, not a table as text: "
+            "save the sheet as CSV (or unpack the archive) and read that."
+        )
+        raise ValueError(msg)
 
 
 def is_parquet(name: str) -> bool:

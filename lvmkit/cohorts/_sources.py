@@ -1,8 +1,10 @@
 """Sources of a cohort as one kind of thing: a relation in a private DuckDB database that can spill to disk."""
 
 import glob
+import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -22,10 +24,14 @@ from lvmkit.cohorts._files import (
     named_files,
 )
 
-Source = pd.DataFrame | str | Path
+Source = pd.DataFrame | str | Path | Sequence[str | Path]
 FETCHED_ROWS = 50_000
 BLANKS = " \t\r\n\u00a0"
 NUMBERS = {"integer", "float"}
+QUERY = re.compile(
+    r"(?:\s|--.*\n|/\*(?:[^*]|\*(?!/))*\*/|\()*(?:select|with)[\s(*\"\[]", re.IGNORECASE
+)
+"""How a query begins; comments and parentheses may stand before."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +87,14 @@ def trimmed(text: str) -> str:
     return f"CASE WHEN {plain} THEN {text} ELSE nullif(trim({text}, '{BLANKS}'), '') END"
 
 
+def column_list(argument: str, columns: Iterable[str]) -> list[str]:
+    """Return columns as a list; refuse a single name, which would be taken letter by letter."""
+    if isinstance(columns, str):
+        msg = f"{argument}={columns!r}; expected a list of columns, such as [{columns!r}]."
+        raise ValueError(msg)
+    return list(columns)
+
+
 def quoted(name: str) -> str:
     """Quote a column name for SQL."""
     return '"' + name.replace('"', '""') + '"'
@@ -88,7 +102,7 @@ def quoted(name: str) -> str:
 
 @contextmanager
 def opened(source: Source, *, connection: Any = None, encoding: str = "utf-8") -> Iterator[Table]:
-    """Open a DataFrame, a path or glob, or an SQL query on a connection, for queries that may exceed memory."""
+    """Open a DataFrame, files, or an SQL query on a connection, for queries that may exceed memory."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
         database = _private_database(Path(folder))
         try:
@@ -97,6 +111,7 @@ def opened(source: Source, *, connection: Any = None, encoding: str = "utf-8") -
             elif isinstance(source, pd.DataFrame):
                 yield _frame_table(database, source)
             else:
+                _check_paths(source)
                 yield from _file_table(database, source, encoding, Path(folder))
         finally:
             database.close()
@@ -138,9 +153,13 @@ def _kind(sql_type: str) -> str:
 def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Table:
     """Register a DataFrame; nothing is copied."""
     names = [str(name) for name in frame.columns]
-    repeated = sorted({name for name in names if names.count(name) > 1})
+    number = Counter(name.lower() for name in names)
+    repeated = sorted({name for name in names if number[name.lower()] > 1})
     if repeated:
-        msg = f"source: the DataFrame has several columns named {listed(repeated)}; rename them."
+        msg = (
+            f"source: the DataFrame has several columns named {listed(repeated)} "
+            "(capital letters do not tell columns apart); rename them."
+        )
         raise ValueError(msg)
     if not names:
         msg = "source: the DataFrame has no columns."
@@ -152,15 +171,33 @@ def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Ta
     )
 
 
+def _check_paths(source: object) -> None:
+    """Refuse what is neither a path nor a list of paths, without showing what it holds."""
+    several = isinstance(source, list | tuple)
+    paths = source if isinstance(source, list | tuple) else [source]
+    if not paths:
+        msg = "source is an empty list; give at least one path."
+        raise ValueError(msg)
+    for path in paths:
+        if not isinstance(path, str | Path):
+            kind = f"a list of {type(path).__name__}" if several else type(path).__name__
+            msg = f"source must be a DataFrame, a path or glob, or a list of paths, not {kind}."
+            raise TypeError(msg)
+
+
 def _file_table(
-    database: duckdb.DuckDBPyConnection, source: str | Path, encoding: str, folder: Path
+    database: duckdb.DuckDBPyConnection,
+    source: str | Path | Sequence[str | Path],
+    encoding: str,
+    folder: Path,
 ) -> Iterator[Table]:
     """Open files; what DuckDB cannot read while the table is used becomes a plain message."""
-    if isinstance(source, str) and source.lstrip()[:7].lower() in {"select ", "with "}:
+    if isinstance(source, str) and QUERY.match(source) and not glob.glob(source):
         msg = "source looks like an SQL query; pass the database with connection=."
         raise ValueError(msg)
     names = named_files(source)
-    shown = Path(names[0]).name if len(names) == 1 else f"{len(names)} files {Path(source).name!r}"
+    pattern = f" {Path(source).name!r}" if isinstance(source, str | Path) else ""
+    shown = Path(names[0]).name if len(names) == 1 else f"{len(names)} files{pattern}"
     try:
         readable = names
         if not is_utf8(encoding) and not is_parquet(names[0]):
@@ -201,6 +238,10 @@ def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: An
         msg = f"source must be an SQL query when connection= is given, not {type(query).__name__}."
         raise TypeError(msg)
     text = query.strip().rstrip(";")
+    if not QUERY.match(text):
+        begin = text.split(maxsplit=1)[:1]
+        msg = f"source must be a SELECT query when connection= is given; it begins with {listed(begin)}."
+        raise ValueError(msg)
     try:
         if isinstance(connection, duckdb.DuckDBPyConnection):
             kinds = _copy_duckdb(database, text, connection)
@@ -276,6 +317,9 @@ def _run(
         raise TypeError(msg)
     cursor = connection.cursor()
     cursor.execute(query)
+    if cursor.description is None:
+        msg = "it returns no rows; pass a SELECT query."
+        raise ValueError(msg)
     return [column[0] for column in cursor.description], cursor.fetchmany, cursor.close
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 from lvmkit._checks import listed
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import FORMS, category_of, spell, system_name
-from lvmkit.cohorts._entries import Tally
+from lvmkit.cohorts._entries import INEXACT, Tally
 from lvmkit.cohorts._repairs import Repairs
 
 __all__ = ["from_counts"]
@@ -34,21 +34,22 @@ def from_counts(
 
     Parameters
     ----------
-    X : array, sparse matrix or DataFrame (n, d)
+    X : array, sparse matrix, DataFrame or AnnData (n, d)
         Whole numbers of at least 0.
     feature_names : list of str (d,), optional
-        Codes or words. A DataFrame's columns, else "0", "1", … if not given.
+        Codes or words. A DataFrame's columns or an AnnData's var_names, else "0", "1", … if not given.
     obs : DataFrame (n rows), optional
-        Row attributes; its index names the records. A DataFrame's index, else "0", "1", … if not given.
+        Row attributes; its index names the records. A DataFrame's index or an AnnData's obs, else "0",
+        "1", … if not given.
     titles : mapping of str to str, optional
-        Titles of features.
+        Titles of features. The column title of an AnnData's var if not given.
     system : str, optional
         "icd9" or "icd10" to spell, title and shorten features as codes; "other" (also if not given)
         to take them as they are.
     level : {"full", "category"}, default="full"
         Keep codes whole, or add columns of the same category.
     binary : bool, default=True
-        0/1 if True, else the counts.
+        0/1 if True, else the counts, which must be below 2**24.
     min_codes : int, default=0
         Fewest different codes of a record that is kept.
     min_prevalence : float, default=0
@@ -64,7 +65,8 @@ def from_counts(
     Raises
     ------
     ValueError
-        If a value is missing, negative or no whole number, or names do not fit the shape of `X`.
+        If a value is missing, negative, no whole number or too large, names do not fit the shape of `X`, or
+        no code or record is left.
 
     Examples
     --------
@@ -77,6 +79,14 @@ def from_counts(
     repairs = Repairs()
     options = Options(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
+    if isinstance(X, AnnData):
+        feature_names = X.var_names if feature_names is None else feature_names
+        obs = X.obs if obs is None else obs
+        titles = X.var["title"].to_dict() if titles is None and "title" in X.var else titles
+        X = X.to_memory().X if X.isbacked else X.X
+        if X is None:
+            msg = "X: the AnnData has no X; put the counts there or pass the matrix."
+            raise ValueError(msg)
     counts = _checked(X)
     names = _names(X, feature_names, counts.shape[1])
     rows = _rows(X, obs, counts.shape[0])
@@ -181,6 +191,7 @@ def _merged(
         (np.ones(len(codes)), (np.arange(len(codes)), column)), shape=(len(codes), len(unique))
     )
     features = pd.DataFrame({"system": system, "code": unique})
-    merged = sparse.csr_array(counts @ merge).astype(np.float32)
+    merged = sparse.csr_array(counts @ merge)
+    merged.data = merged.data.clip(max=INEXACT)
     merged.eliminate_zeros()
-    return Tally(merged, rows.index.to_numpy(), features)
+    return Tally(merged.astype(np.float32), rows.index.to_numpy(), features)

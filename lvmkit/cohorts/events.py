@@ -1,6 +1,6 @@
 """Cohorts from a long table of events: one row per patient and code."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,13 @@ from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, tally
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, opened
+from lvmkit.cohorts._sources import NUMBERS, Source, Table, opened, trimmed
 
 __all__ = ["from_events"]
 
 
 def from_events(
-    source: pd.DataFrame | str | Path,
+    source: pd.DataFrame | str | Path | Sequence[str | Path],
     *,
     patient: str,
     code: str,
@@ -31,7 +31,7 @@ def from_events(
     min_codes: int = 3,
     min_prevalence: float = 0.0,
     max_codes: int | None = None,
-    attributes: pd.DataFrame | str | Path | Sequence[str] | None = None,
+    attributes: pd.DataFrame | str | Path | Iterable[str] | None = None,
     titles: Mapping[str, str] | None = None,
     connection: Any = None,
     encoding: str = "utf-8",
@@ -44,7 +44,7 @@ def from_events(
 
     Parameters
     ----------
-    source : DataFrame, path, glob or SQL query
+    source : DataFrame, path, glob, list of paths or SQL query
         The events: a DataFrame; CSV (also .gz) or Parquet files; or, with `connection`, an SQL query.
     patient : str
         Column of the patient (or visit) that events are gathered by.
@@ -53,23 +53,23 @@ def from_events(
     count : str, optional
         Column of how often the event happened, whole numbers of at least 0. Repeated rows are summed.
     date : str, optional
-        Column of the date. Rows equal in patient, code and date are then one event, and ``obs`` gets
-        first_date and last_date.
+        Column of the date, as 2010-12-31 or 20101231. Rows equal in patient, code and date are then one
+        event, and ``obs`` gets first_date and last_date.
     system : str, optional
         "icd9", "icd10", "other", or the column that tells each row's system. Found from the codes if not
         given. With several systems in the cohort features are named "system:code".
     level : {"category", "full"}, default="category"
         Shorten codes to their category (3 characters, 4 for ICD-9's E codes) or keep them whole.
     binary : bool, default=True
-        0/1 if True, else numbers of events.
+        0/1 if True, else numbers of events, which must be below 2**24.
     min_codes : int, default=3
-        Fewest different codes of a record that is kept (Ruffini et al. 2017, section 4, remove those with
+        Fewest different codes of a record that is kept (Ruffini et al. 2017, section 5.2, remove those with
         less than 3).
     min_prevalence : float, default=0
         Least share of all records, in [0, 1], of a code that is kept; chosen before the records.
     max_codes : int, optional
         Keep the most frequent codes only, this many.
-    attributes : DataFrame, path or list of str, optional
+    attributes : DataFrame, path or iterable of str, optional
         Attributes of patients: a table keyed by a column named as `patient` or by its index, or columns
         of `source`.
     titles : mapping of str to str, optional
@@ -134,7 +134,7 @@ def gathered(
     columns: dict[str, str],
     system: str | None,
     options: Options,
-    attributes: pd.DataFrame | str | Path | Sequence[str] | None,
+    attributes: pd.DataFrame | str | Path | Iterable[str] | None,
     titles: Mapping[str, str] | None,
     repairs: Repairs,
     connection: Any = None,
@@ -153,8 +153,9 @@ def gathered(
         if attributes is None or isinstance(attributes, pd.DataFrame | str | Path):
             obs = _attributes.from_table(attributes, patient, ids, repairs, encoding)
         else:
-            table.check("attributes", *attributes)
-            obs = _attributes.from_columns(table, attributes, table.text(patient), ids, repairs)
+            names = list(attributes)
+            table.check("attributes", *names)
+            obs = _attributes.from_columns(table, names, table.text(patient), ids, repairs)
         if "date" in columns:
             obs = obs.assign(**_dates(entries, columns["date"], repairs))
         name = table.name
@@ -235,17 +236,20 @@ def _state_ignored(entries: Entries, repairs: Repairs, *, binary: bool) -> None:
 
 def _dates(entries: Entries, column: str, repairs: Repairs) -> dict[str, pd.Categorical]:
     """First and last date of each record, as ISO text."""
+    text = trimmed("d")
+    digits = f"CASE WHEN length({text}) = 8 THEN try_strptime({text}, '%Y%m%d') END"
+    read = f"coalesce(TRY_CAST({text} AS TIMESTAMP), {digits})"
     [(unread,)] = entries.all(
-        "SELECT count(*) FROM entries JOIN records USING (p) WHERE TRY_CAST(d AS TIMESTAMP) IS NULL"
+        f"SELECT count(*) FROM entries JOIN records USING (p) WHERE {read} IS NULL"
     )
     if unread:
         repairs.tell(
-            f"{number_of(unread, 'row has', 'rows have')} no readable date in {column!r} (expected 2010-12-31): "
-            "they count, but not for first_date and last_date."
+            f"{number_of(unread, 'row has', 'rows have')} no readable date in {column!r} "
+            "(expected 2010-12-31 or 20101231): they count, but not for first_date and last_date."
         )
-    first = "CAST(CAST(min(TRY_CAST(d AS TIMESTAMP)) AS DATE) AS VARCHAR)"
+    first, last = (f"CAST(CAST({end}({read}) AS DATE) AS VARCHAR)" for end in ("min", "max"))
     rows = entries.all(
-        f"SELECT {first}, {first.replace('min', 'max')} FROM records JOIN entries USING (p) GROUP BY i ORDER BY i"
+        f"SELECT {first}, {last} FROM records JOIN entries USING (p) GROUP BY i ORDER BY i"
     )
     return {
         name: pd.Categorical([row[place] for row in rows])

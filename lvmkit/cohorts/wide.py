@@ -1,6 +1,7 @@
 """Cohorts from a wide table: one row per record, diagnoses in columns such as dx01 … dx15."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -13,16 +14,16 @@ from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, tally
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, opened
+from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, opened
 
 __all__ = ["from_wide"]
 
 
 def from_wide(
-    source: pd.DataFrame | str | Path,
+    source: pd.DataFrame | str | Path | Sequence[str | Path],
     *,
-    codes: Sequence[str],
-    attributes: Sequence[str] = (),
+    codes: Iterable[str],
+    attributes: Iterable[str] = (),
     record: str | None = None,
     system: str | None = "icd9",
     level: str = "category",
@@ -41,15 +42,15 @@ def from_wide(
 
     Parameters
     ----------
-    source : DataFrame, path, glob or SQL query
+    source : DataFrame, path, glob, list of paths or SQL query
         The table: a DataFrame; CSV (also .gz) or Parquet files; or, with `connection`, an SQL query.
-    codes : list of str
+    codes : iterable of str
         Columns that hold codes; empty cells are ignored.
-    attributes : list of str, default=()
+    attributes : iterable of str, default=()
         Columns kept in ``obs``.
     record : str, optional
         Column of the record's id. Rows of the same id are one record. Without it each row is a record,
-        named by the DataFrame's index or by its number from 0.
+        named by the DataFrame's index if that repeats no id, or by its number from 0.
     system : str, optional, default="icd9"
         "icd9", "icd10", "other", the column that tells each row's system, or None to find it.
     level : {"category", "full"}, default="category"
@@ -109,8 +110,8 @@ def from_wide(
 def gathered(
     source: Source,
     *,
-    codes: Sequence[str],
-    attributes: Sequence[str],
+    codes: Iterable[str],
+    attributes: Iterable[str],
     record: str | None,
     system: str | None,
     options: Options,
@@ -120,20 +121,26 @@ def gathered(
     repairs: Repairs,
 ) -> AnnData:
     """Do the work of `from_wide` without saying the repairs aloud."""
+    codes, attributes = column_list("codes", codes), column_list("attributes", attributes)
     with opened(source, connection=connection, encoding=encoding) as table:
         _check(table, codes, attributes, record, system)
         n_rows = table.rows()
-        rows = _numbered(table, record)
+        rows, key = _numbered(table, record)
         in_column = system is not None and system in table.kinds
-        entries = _entries(rows, codes, str(system) if in_column else None)
+        entries = _entries(rows, key, codes, str(system) if in_column else None)
         given = None if system is None or in_column else system_name(system)
         tallied = tally(entries, system=given, level=options.level, repairs=repairs)
         n = repairs.dropped["entries_repeated"]
         if n:
             how = "counted once" if options.binary else "each counts"
             repairs.tell(f"{number_of(n, 'cell')} with a code that its record already has: {how}.")
-        obs = _attributes.from_columns(rows, attributes, "lvmkit_record", tallied.records, repairs)
+        obs = _attributes.from_columns(rows, attributes, key, tallied.records, repairs)
         name = table.name
+    if record is None and isinstance(source, pd.DataFrame) and not source.index.is_unique:
+        repairs.tell(
+            "The DataFrame's index repeats ids: records are rows, numbered from 0; "
+            "to gather the rows of an id make it a column and pass record=."
+        )
     cohort = assemble(
         tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
     )
@@ -142,13 +149,13 @@ def gathered(
 
 def _check(
     table: Table,
-    codes: Sequence[str],
-    attributes: Sequence[str],
+    codes: list[str],
+    attributes: list[str],
     record: str | None,
     system: str | None,
 ) -> None:
     """Refuse columns that the source does not have and unknown systems."""
-    if isinstance(codes, str) or not codes:
+    if not codes:
         msg = f"codes={codes!r}; expected a list of columns, such as ['dx01', 'dx02']."
         raise ValueError(msg)
     table.check("codes", *codes)
@@ -164,20 +171,24 @@ def _check(
         raise ValueError(msg)
 
 
-def _numbered(table: Table, record: str | None) -> Table:
-    """Copy the source with the record's id, or the row's number from 0, as ``lvmkit_record``."""
-    table.database.execute(f"CREATE TEMP TABLE wide AS SELECT * FROM {table.relation}")
-    key = "CAST(rowid AS VARCHAR)" if record is None else table.text(record)
-    relation = f"(SELECT *, {key} AS lvmkit_record FROM wide)"
-    return Table(table.database, relation, table.kinds, table.name)
+def _numbered(table: Table, record: str | None) -> tuple[Table, str]:
+    """Copy the source with the record's id, or the row's number from 0, in a new column; return its name too."""
+    taken = {name.lower() for name in table.kinds}
+    key = next(name for i in count() if (name := f"record_{i}") not in taken)
+    # not rowid: a column of that name would stand for it
+    text = "CAST(row_number() OVER () - 1 AS VARCHAR)" if record is None else table.text(record)
+    table.database.execute(
+        f"CREATE TEMP TABLE wide AS SELECT *, {text} AS {key} FROM {table.relation}"
+    )
+    return Table(table.database, "wide", table.kinds, table.name), key
 
 
-def _entries(rows: Table, codes: Sequence[str], system: str | None) -> Entries:
+def _entries(rows: Table, key: str, codes: list[str], system: str | None) -> Entries:
     """Write every code cell as a row of the table ``entries``."""
     cells = ", ".join(rows.text(column) for column in codes)
     s = f", {rows.text(system)} AS s" if system else ""
     rows.database.execute(
-        f"CREATE TEMP TABLE entries AS SELECT lvmkit_record AS p, unnest([{cells}]) AS c{s} FROM {rows.relation}"
+        f"CREATE TEMP TABLE entries AS SELECT {key} AS p, unnest([{cells}]) AS c{s} FROM {rows.relation}"
     )
     shown = f"{codes[0]} … {codes[-1]}" if len(codes) > 1 else codes[0]
     numeric = any(rows.kinds[column] in NUMBERS for column in codes)

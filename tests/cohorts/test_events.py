@@ -189,7 +189,9 @@ def test_dates_without_dashes_are_read(kind):
     assert found.obs[["first_date", "last_date"]].iloc[0].tolist() == ["2010-01-01", "2011-03-04"]
 
 
-@pytest.mark.parametrize("date", ["31/12/2010", "31122010", "20101331", "40543"])
+@pytest.mark.parametrize(
+    "date", ["31/12/2010", "31122010", "20101331", "40543", "2010113", "201011"]
+)
 def test_dates_of_other_forms_are_not_guessed(date):
     events = EVENTS.assign(on=["2010-12-31"] * 6 + [date])
     with pytest.warns(DataWarning, match=r"1 row has no readable date .*expected 2010-12-31"):

@@ -134,7 +134,7 @@ def _explore(options: argparse.Namespace) -> None:
     token = secrets.token_urlsafe(24) if options.token == "new" else options.token
     workbench = import_module("lvmkit_widgets").Workbench
     serving = import_module("lvmkit_widgets.serve")
-    cohort = str(path) if path else import_module("lvmkit.datasets").load_discharges()
+    cohort = str(path) if path else "discharges"
     server = serving.serve(
         lambda: workbench(cohort, k=options.components),
         address=options.address,

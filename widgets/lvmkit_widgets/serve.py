@@ -167,10 +167,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def bundled() -> Any:
     """Return the workbench on the cohort that comes with lvmkit."""
-    from lvmkit.datasets import load_discharges
     from lvmkit_widgets.workbench import Workbench
 
-    return Workbench(load_discharges())
+    return Workbench("discharges")
 
 
 def _server(
