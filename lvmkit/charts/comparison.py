@@ -317,10 +317,14 @@ def _place(table: pd.DataFrame, name: str) -> Array:
 
 def _points(value: float, *, exact: bool) -> str:
     """Write a difference in percentage points; of a hidden one what is known."""
-    text = f"{value:+.0f}" if abs(value) >= 0.95 else f"{value:+.1f}"
+    digits = 0 if abs(value) >= 0.95 else 1
     if exact:
-        return text
-    return "–" if value == 0 else f"{'≥' if value > 0 else '≤'} {text}"
+        return f"{value:+.{digits}f}"
+    if value == 0:
+        return "–"
+    # cut, not rounded: a bound must stay true
+    bound = np.trunc(value * 10**digits) / 10**digits
+    return f"{'≥' if value > 0 else '≤'} {bound:+.{digits}f}"
 
 
 def _labels(table: pd.DataFrame) -> tuple[str, str]:

@@ -38,3 +38,16 @@ def make_counts() -> Callable[..., CodeCounts]:
 def counts(make_counts: Callable[..., CodeCounts]) -> CodeCounts:
     """Three clusters."""
     return make_counts()
+
+
+@pytest.fixture(scope="session")
+def few_counts() -> CodeCounts:
+    """Clusters of 500, 400 and 300; 585 marks the first, and hardly anybody else has it."""
+    table = {"585": (470, 5, 6), "401": (495, 200, 150), "428": (100, 120, 90), "V27": (3, 2, 6)}
+    sizes = (500, 400, 300)
+    columns = [
+        np.concatenate([np.arange(size) < n for n, size in zip(counts, sizes, strict=True)])
+        for counts in table.values()
+    ]
+    labels = np.repeat([0, 1, 2], sizes)
+    return count_codes(np.column_stack(columns), labels, feature_names=list(table))

@@ -1,3 +1,4 @@
+import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -152,7 +153,29 @@ def test_the_chart_shows_the_table(counts: CodeCounts) -> None:
     table = charts.comparison_table(counts, 0, 1)
     spec = charts.comparison_chart(table).to_dict()
     rows = spec["datasets"][spec["layer"][1]["data"]["name"]]
-    assert [row["difference"] for row in rows] == table["difference"].tolist()
+    assert [row["first"] for row in rows] == table["first"].tolist()
+    assert [row["second"] for row in rows] == table["second"].tolist()
+
+
+def test_a_small_count_of_two_is_text_in_the_chart(few_counts: CodeCounts) -> None:
+    table = charts.comparison_table(few_counts.suppress(), 0, 1, whole=few_counts)
+    picture = charts.svg(charts.comparison_chart(table, width=720))
+    texts = [node.text for node in ElementTree.fromstring(picture).iter() if node.text]
+    assert "<11" in texts
+    assert "≥ +91" in texts
+    assert any("94 % against <11, difference ≥ +91 points" in text for text in texts)
+    assert any("<11: too few records to show." in text for text in texts)
+    symbols = re.findall(r'<a href="#code=585"[^>]*><title>[^<]*</title><path', picture)
+    assert len(symbols) == 1  # of the cluster that is shown
+    plain = charts.svg(charts.comparison_chart(charts.comparison_table(few_counts, 0, 1)))
+    assert "too few" not in plain
+
+
+@EVERY
+def test_a_specification_can_be_read_back_and_is_json(name: str, counts: CodeCounts) -> None:
+    spec = MAKERS[name](counts.suppress(), 560).to_dict()
+    assert isinstance(alt.LayerChart.from_dict(spec), alt.LayerChart)
+    json.dumps(spec, allow_nan=False)
 
 
 def test_empty_tables_draw_an_empty_chart(counts: CodeCounts) -> None:

@@ -1,4 +1,8 @@
+import dataclasses
+from collections.abc import Callable
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from lvmkit import charts
@@ -67,6 +71,59 @@ def test_a_cluster_against_all_others_counts_all_others(counts: CodeCounts) -> N
     assert table.loc["401", "n_second"] == others
     assert table.loc["401", "second"] == others / 120
     assert (table["second_label"] == "all others").all()
+
+
+def test_a_code_hidden_on_one_side_is_compared_by_what_is_known(few_counts: CodeCounts) -> None:
+    shown = few_counts.suppress()
+    table = charts.comparison_table(shown, 0, 1, whole=few_counts)
+    first = table.iloc[0]
+    assert first[["code", "first_text", "second_text"]].tolist() == ["585", "94 %", "<11"]
+    assert first[["n_second", "second", "difference"]].isna().all()
+    assert first["at_least"] == pytest.approx(470 / 500 - 10 / 400)
+    assert first[["second_low", "second_high"]].tolist() == [1 / 400, 10 / 400]
+    assert "585" not in charts.comparison_table(shown, 0, 1)["code"].tolist()
+    assert "V27" not in table["code"].tolist()  # small on both sides: nothing to tell
+    turned = charts.comparison_table(shown, 1, 0, whole=few_counts).set_index("code")
+    assert turned.loc["585", "at_least"] == pytest.approx(10 / 400 - 470 / 500)
+
+
+def test_few_that_lack_a_code_are_told_as_such(few_counts: CodeCounts) -> None:
+    table = charts.comparison_table(few_counts.suppress(), 0, 1, whole=few_counts)
+    row = table.set_index("code").loc["401"]
+    assert row[["first_text", "second_text"]].tolist() == ["all but <11", "50 %"]
+    assert row["at_least"] == pytest.approx(490 / 500 - 200 / 400)
+
+
+def test_all_others_are_known_as_far_as_totals_tell(few_counts: CodeCounts) -> None:
+    table = charts.comparison_table(few_counts.suppress(), 1, whole=few_counts)
+    row = table.set_index("code").loc["585"]
+    assert row[["first_text", "second_text"]].tolist() == ["<11", "about 59 %"]
+    total = 481
+    assert row["second_low"] == pytest.approx((total - 10) / 800)
+    assert row["second_high"] == pytest.approx((total - 1) / 800)
+
+
+def test_hidden_counts_do_not_show_in_a_comparison(few_counts: CodeCounts) -> None:
+    other = few_counts.counts.copy()
+    other[1:, 0] = (9, 2)  # the same total, each still 1 to 10
+    changed = dataclasses.replace(few_counts, counts=other)
+    for pair in ((0, 1), (1, 2), (2, 0), (0, None), (1, None)):
+        tables = [
+            charts.comparison_table(whole.suppress(), *pair, whole=whole)
+            for whole in (few_counts, changed)
+        ]
+        pd.testing.assert_frame_equal(*tables)
+
+
+def test_bounds_hold_the_hidden_shares(make_counts: Callable[..., CodeCounts]) -> None:
+    whole = make_counts(8)
+    for second in (1, None):
+        table = charts.comparison_table(whole.suppress(), 0, second, whole=whole, top=9)
+        real = charts.comparison_table(whole, 0, second, top=9).set_index("code").loc[table["code"]]
+        for side in ("first", "second"):
+            assert (table[f"{side}_low"].to_numpy() <= real[side].to_numpy() + 1e-12).all()
+            assert (table[f"{side}_high"].to_numpy() >= real[side].to_numpy() - 1e-12).all()
+        assert (table["at_least"].abs().to_numpy() <= real["difference"].abs() + 1e-12).all()
 
 
 def test_a_profile_has_wilsons_interval(counts: CodeCounts) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 import lvmkit
 from lvmkit_widgets.cluster_explorer import ClusterExplorer
+from lvmkit_widgets.explorer import compare
 from lvmkit_widgets.explorer_state import ExplorerState
 from lvmkit_widgets.sharing import assignment_table, codes_table, csv
 from lvmkit_widgets.subset import Subset
@@ -47,7 +48,7 @@ def fitted(cohort):
 
 @pytest.fixture
 def board(fitted, cohort):
-    fitted.annotations_ = {}
+    fitted.annotations_ = {}  # one test saves
     return ClusterExplorer(fitted, cohort, name="Test cohort")
 
 
@@ -317,3 +318,29 @@ def test_hidden_counts_are_never_written_as_small(board):
         assert (
             shown == (f"<{board.state.threshold}" if 0 < real < 11 else real) or shown == "hidden"
         )
+
+
+def test_a_code_that_is_hidden_in_one_cluster_is_compared(board):
+    board.open_tab("main", TABS["compare"])
+    hidden = []
+    for first, second in ((0, 1), (1, 2), (2, 0), (0, None)):
+        board.state.param.update(cluster=first, other=second)
+        table = board.components["differences"]
+        table.page_size = 50
+        hidden += [row for row in table.rows if "<11" in (row["first"], row["second"])]
+        assert ("<11" in board.components["difference"].svg.replace("&lt;", "<")) == any(
+            "<11" in (row["first"], row["second"]) for row in table.rows
+        )
+    assert hidden
+    assert all(isinstance(row["difference"], float) for row in hidden)
+
+
+def test_a_pair_that_was_seen_is_not_drawn_again(board, monkeypatch):
+    board.open_tab("main", TABS["compare"])
+    first = board.components["difference"].svg
+    board.state.other = 2
+    monkeypatch.setattr(compare, "svg", lambda chart: "drawn again")
+    board.state.other = 1
+    assert board.components["difference"].svg == first
+    board.state.rename(0, "Heart")
+    assert board.components["difference"].svg == "drawn again"

@@ -178,13 +178,29 @@ def test_a_saved_model_brings_names_notes_and_merges_back(state, cohort, tmp_pat
     assert back.clustering.ids == [0, 2, 1]
 
 
-def test_names_stay_with_the_model_that_was_opened(cohort, tmp_path):
+def test_explorers_of_one_model_do_not_share_names_until_one_is_saved(cohort, tmp_path):
+    model = lvmkit.BernoulliMixture(n_components=3).fit(cohort)
+    one, other = ExplorerState(model, cohort), ExplorerState(model, cohort)
+    one.rename(1, "Lung")
+    other.rename(1, "Liver")
+    assert model.annotations_ == {}
+    assert one.model.annotations_["clusters"][1]["name"] == "Lung"
+    assert ExplorerState(model, cohort).clustering.cluster(1).name == ""
+    one.save(tmp_path / "model.npz")
+    assert ExplorerState(model, cohort).clustering.cluster(1).name == "Lung"
+    assert other.clustering.cluster(1).name == "Liver"
+    one.rename(1, "Heart")
+    assert model.annotations_["clusters"][1]["name"] == "Lung"
+
+
+def test_a_model_that_was_fitted_again_leaves_the_opened_one_alone(cohort, tmp_path):
     model = lvmkit.BernoulliMixture(n_components=3).fit(cohort)
     state = ExplorerState(model, cohort)
-    state.rename(1, "Lung")
-    lvmkit.save(model, tmp_path / "model.npz")
-    back = ExplorerState(lvmkit.load(tmp_path / "model.npz"), cohort)
-    assert back.clustering.cluster(1).name == "Lung"
+    state.refit(k=2)
+    state.rename(0, "Heart")
+    state.save(tmp_path / "model.npz")
+    assert model.annotations_ == {}
+    assert ExplorerState(lvmkit.load(tmp_path / "model.npz"), cohort).clustering.ids == [0, 1]
 
 
 def test_autosave_keeps_the_file_up_to_date(state, tmp_path):

@@ -1,9 +1,43 @@
+import runpy
+from pathlib import Path
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import lvmkit
+from lvmkit_widgets import cli, serve
 from lvmkit_widgets.workbench import Workbench
+
+APP = Path(__file__).parents[2] / "widgets" / "apps" / "workbench.py"
+
+
+def bundled(_):
+    """Open what Jupyter's launcher opens."""
+    return serve.bundled()
+
+
+def app(monkeypatch):
+    """Open what ``panel serve widgets/apps/workbench.py`` opens."""
+    made = []
+    monkeypatch.setattr(Workbench, "servable", lambda self, **_: made.append(self))
+    runpy.run_path(str(APP))
+    return made[0]
+
+
+def explored(monkeypatch):
+    """Open what ``lvmkit explore`` opens."""
+    made = []
+
+    def factory(make, **_):
+        made.append(make())
+        return SimpleNamespace(port=5006)
+
+    monkeypatch.setattr(serve, "serve", factory)
+    monkeypatch.setattr(serve, "run", lambda _: None)
+    assert cli.main(["explore", "--no-browser"]) == 0
+    return made[0]
 
 
 @pytest.fixture
@@ -106,3 +140,15 @@ def test_a_cohort_opens_directly():
         np.eye(6, dtype=int)[np.arange(60) % 6] + np.eye(6, dtype=int)[np.arange(60) % 3]
     )
     assert Workbench(cohort, k=2).state.clustering.ids == [0, 1]
+
+
+@pytest.mark.parametrize("opened", [bundled, app, explored])
+def test_the_bundled_cohort_opens_by_name_and_its_python_repeats_everything(opened, monkeypatch):
+    small = lvmkit.datasets.load_discharges()[:1000].copy()
+    monkeypatch.setattr(lvmkit.datasets, "load_discharges", lambda: small)
+    bench = opened(monkeypatch)
+    assert bench.stage.title == "Hospital discharges"
+    bench.state.rename(0, "Heart")
+    scope = {}
+    exec(bench.state.history.code, scope)
+    assert scope["state"].clustering.clusters == bench.state.clustering.clusters

@@ -14,7 +14,8 @@ class ClusterExplorer(ExplorerBoard):
     Parameters
     ----------
     model : BernoulliMixture
-        Fitted; names, notes and merges saved with it are restored.
+        Fitted; names, notes and merges saved with it are restored. The explorer works on a copy of
+        them: several can be open on one model, and only `explorer.state.save` changes it.
     cohort : AnnData
         Patients by codes.
     name : str, optional
@@ -36,7 +37,6 @@ class ClusterExplorer(ExplorerBoard):
     >>> explorer.state.rename(0, "Heart")
     >>> explorer.state.clustering.labels[0]
     'Heart'
-    >>> explorer.state.undo()
     """
 
     def __init__(self, model: Any, cohort: Any, *, name: str = "", source: str = "") -> None:

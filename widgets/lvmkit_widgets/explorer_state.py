@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,16 +19,9 @@ from lvmkit_widgets.clustering import Clustering
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.fitting import Job, Progress, check_size, how_it_stopped, refitted, split
 from lvmkit_widgets.hidden import with_texts
-from lvmkit_widgets.history import History, Step
+from lvmkit_widgets.history import History, Step, opening
 from lvmkit_widgets.selection import Selection
 from lvmkit_widgets.subset import Subset
-
-START = (
-    "import lvmkit\n"
-    "from lvmkit_widgets.explorer_state import ExplorerState\n"
-    "from lvmkit_widgets.subset import Subset\n"
-)
-OPENED = "# model and cohort: the fitted model and the cohort that were opened"
 
 
 class ExplorerState(Selection):
@@ -39,7 +33,7 @@ class ExplorerState(Selection):
     Parameters
     ----------
     model : BernoulliMixture
-        Fitted; its `annotations_` restore names, notes and merges.
+        Fitted; its `annotations_` restore names, notes and merges. It is not changed but by `save`.
     cohort : AnnData
         Patients by codes.
     name : str, optional
@@ -71,8 +65,7 @@ class ExplorerState(Selection):
         self._opened = model
         clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})
         view = View(clustering, Subset(), how_it_stopped(model))
-        code = f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"
-        super().__init__(history=History((Step("Opened", code, view),)))
+        super().__init__(history=History((Step("Opened", opening(source), view),)))
         self.message = self.patients.differences(mixture.codes)
         self._recompute()
         self.param.watch(self._recompute, "history")
@@ -94,13 +87,15 @@ class ExplorerState(Selection):
 
     @property
     def model(self) -> lvmkit.BernoulliMixture:
-        """The mixture as a model that carries names, notes, groups and the record of steps."""
-        opened = self.history.steps[0].value.clustering.mixture
-        if self.clustering.mixture is opened:
-            return self._opened
-        model = self.clustering.mixture.model
+        """A model of its own that carries names, notes, groups and the record of steps."""
+        model = copy.copy(self._opened) if self._as_opened else self.clustering.mixture.model
         model.annotations_ = self.annotations
         return model
+
+    @property
+    def _as_opened(self) -> bool:
+        """Whether the components are still those of the model that was opened."""
+        return self.clustering.mixture is self.history.steps[0].value.clustering.mixture
 
     @property
     def annotations(self) -> dict[str, Any]:
@@ -114,20 +109,22 @@ class ExplorerState(Selection):
         """Mean log-likelihood of the patients shown, nats per patient."""
         return self._analysis.log_likelihood(self.view)
 
-    def counts(self, *, shared: bool = False) -> CodeCounts:
+    def counts(self, *, shared: bool = False, whole: bool = False) -> CodeCounts:
         """Count patients by cluster and code.
 
         Parameters
         ----------
         shared : bool, default=False
             Hide small counts even if `hide_small` is off.
+        whole : bool, default=False
+            Hide nothing: only to tell which of the hidden counts are small.
 
         Returns
         -------
         CodeCounts
             NaN where hidden.
         """
-        hide = self.hide_small or shared
+        hide = (self.hide_small or shared) and not whole
         return self._analysis.counts(self.view, self.threshold if hide else 0)
 
     def association(self, *, shared: bool = False) -> pd.DataFrame:
@@ -354,12 +351,16 @@ class ExplorerState(Selection):
     def save(self, path: str | Path) -> None:
         """Save the model with names, notes, merges and the record of steps.
 
+        The model that was opened takes them too, while its components are still in use.
+
         Parameters
         ----------
         path : str or Path
             Where to; `lvmkit.load` reads it.
         """
-        lvmkit.save(self.model, path, annotations=self.annotations)
+        lvmkit.save(self.model, path)
+        if self._as_opened:
+            self._opened.annotations_ = self.annotations
 
     def _do(self, clustering: Clustering, text: str, code: str) -> None:
         """Take a step that keeps patients and fit."""
@@ -373,9 +374,8 @@ class ExplorerState(Selection):
         """Stand somewhere in the history, and keep the file up to date."""
         with param.edit_constant(self):
             self.param.update(history=history, message=message)
-        self.model.annotations_ = self.annotations  # so that saving the opened model saves them
         if self.autosave:
-            self.save(self.autosave)
+            lvmkit.save(self.model, self.autosave)
 
     def _recompute(self, *events: Any) -> None:
         """Recompute once per change what every view shows."""

@@ -6,6 +6,12 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+START = (
+    "import lvmkit\n"
+    "from lvmkit_widgets.explorer_state import ExplorerState\n"
+    "from lvmkit_widgets.subset import Subset\n"
+)
+OPENED = "# model and cohort: the fitted model and the cohort that were opened"
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,3 +152,19 @@ class History(Generic[T]):
     def code(self) -> str:
         """Python that repeats the steps up to the one shown."""
         return "\n".join(step.code for step in self.steps[: self.position + 1])
+
+
+def opening(source: str) -> str:
+    """Return the Python of the first step.
+
+    Parameters
+    ----------
+    source : str
+        Python that gives `model` and `cohort`; a remark stands in where it is not known.
+
+    Returns
+    -------
+    str
+        Makes `state`.
+    """
+    return f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"

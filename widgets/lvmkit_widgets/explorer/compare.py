@@ -28,7 +28,8 @@ class Compare(Part):
         self.form = Form(inline=True, title="Which two")
         self.picture_of_two = Picture(
             title="Where they differ most",
-            help="Codes with the largest difference in share, in percentage points.",
+            help="Codes with the largest difference in share, in percentage points. A share that "
+            "few patients stand for is hidden; what is known of it is written in its place.",
             download="comparison",
         )
         self.table = Table(key="code", page_size=15, searchable=True)
@@ -91,19 +92,31 @@ class Compare(Part):
 
     def _draw(self) -> str:
         """Draw the codes in which the two differ most."""
-        state = self.state
-        table = comparison_table(state.counts(), state.cluster, state.other, top=state.top)
-        return svg(comparison_chart(table, width=720))
+        return svg(comparison_chart(self._compared(self.state.top), width=720))
 
     def _codes(self) -> pd.DataFrame:
         """List every code that somebody in one of the two has."""
-        state, counts = self.state, self.state.counts()
-        table = comparison_table(counts, state.cluster, state.other, top=len(counts.codes))
+        state = self.state
+        table = self._compared(len(state.codes))
         table = table[~((table["n_first"] == 0) & (table["n_second"] == 0))]
         hidden = {name: table[name].astype(object) for name in ("first", "second")}
-        shown = {name: values.where(values.notna(), "hidden") for name, values in hidden.items()}
+        shown = {
+            n: values.where(values.notna(), table[f"{n}_text"]) for n, values in hidden.items()
+        }
         titles = [state.patients.titles.get(code, "") for code in table["code"]]
-        return table.assign(title=titles, difference=100 * table["difference"], **shown)
+        return table.assign(title=titles, difference=100 * table["at_least"], **shown)
+
+    def _compared(self, top: int) -> pd.DataFrame:
+        """Compare the two; hidden counts only as far as they may be known."""
+        state = self.state
+        return comparison_table(
+            state.counts(),
+            state.cluster,
+            state.other,
+            top=top,
+            whole=state.counts(whole=True),
+            threshold=state.threshold,
+        )
 
 
 def _columns(first: str, second: str) -> list[dict[str, Any]]:
@@ -118,6 +131,6 @@ def _columns(first: str, second: str) -> list[dict[str, Any]]:
             "label": "Difference",
             "kind": "number",
             "digits": 1,
-            "help": "In percentage points.",
+            "help": "In percentage points; where a share is hidden, the least it can be.",
         },
     ]
