@@ -23,6 +23,7 @@ from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.scores.counts import CodeCounts
 
 _RIGHT = 66
+_MARK = 8
 _SIDES = (("first", PICKED), ("second", OTHER))
 
 
@@ -293,18 +294,28 @@ def _placed(table: pd.DataFrame, inside: int) -> tuple[pd.DataFrame, pd.DataFram
     for (name, hue), end in zip(_SIDES, ("start", "end"), strict=True):
         few = np.array(["<" in text for text in table[f"{name}_text"]], dtype=bool)
         other = place["second" if name == "first" else "first"]
-        half = (
-            np.array([text_width(text) / 2 + 1 for text in table[f"{name}_text"]]) * most / inside
+        half = np.array([text_width(text) / 2 + 1 for text in table[f"{name}_text"]])
+        middle, edge = _beside(
+            place[name], other, half * most / inside, _MARK * most / inside, most
         )
-        middle = np.clip(place[name], half, np.maximum(most - half, half))
-        toward = np.clip(other - middle, -half, half)
         data[name] = np.where(few, np.nan, place[name])
-        data[end] = np.where(few, middle + toward, place[name])
+        data[end] = np.where(few, edge, place[name])
         shown = data.loc[few, ["label", "href", "hover"]]
         texts.append(
             shown.assign(first=middle[few], text_few=table.loc[few, f"{name}_text"], hue=hue)
         )
     return data, pd.concat(texts), most
+
+
+def _beside(
+    place: Array, other: Array, half: Array, mark: float, most: float
+) -> tuple[Array, Array]:
+    """Middle of a text in place of a mark, clear of the other mark; where the line to it ends."""
+    middle = np.clip(place, half, np.maximum(most - half, half))
+    near = np.abs(other - middle) < half + mark
+    after = np.where(other + 2 * half + mark <= most, 1, -1) * (half + mark)
+    clear = np.where(near, other + after, middle)
+    return clear, np.where(near, other, clear + np.clip(other - clear, -half, half))
 
 
 def _place(table: pd.DataFrame, name: str) -> Array:
