@@ -66,9 +66,8 @@ wheel: $(READY)  ## build the wheel and use the core alone in an empty environme
 bench: $(READY)  ## measure lvmkit and its peers side by side (some: make bench BENCH=planted)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
-notebooks: $(READY)  ## run the notebooks again and store their outputs
-	$(BIN)/jupyter nbconvert --to notebook --inplace --execute --log-level=WARN \
-	  --ExecutePreprocessor.record_timing=False --ExecutePreprocessor.store_widget_state=False notebooks/*.ipynb
+notebooks: $(READY)  ## run the notebooks again and store their outputs (needs LVMKIT_DATA)
+	$(BIN)/python notebooks/store.py
 
 lock: $(READY)  ## resolve the dependencies again (all newer versions: make lock LOCK=--upgrade)
 	$(BIN)/uv pip compile pyproject.toml --all-extras --group dev --group bench --universal \
