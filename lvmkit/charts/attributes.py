@@ -72,9 +72,9 @@ def attributes_table(
     DataFrame
         Per cluster and bin or category, the last group being all records (cluster -1): cluster,
         label, then left, right (of the bin, in the attribute's unit; infinite for the last one if
-        it holds all larger values) or value (the category); n, size (records with a known value),
-        share (n / size); for numbers also median (NaN where counts are suppressed) and unknown
-        (records without a value).
+        it holds all larger values) or value (the category); n, size (records with a known value;
+        all of them where the number of unknown ones must be hidden), share (n / size); for numbers
+        also median (NaN where counts are suppressed) and unknown (records without a value).
 
     Raises
     ------
@@ -246,16 +246,22 @@ def _categories(series: pd.Series, members: list[npt.NDArray[np.bool_]], top: in
 def _suppressed(table: pd.DataFrame, threshold: int) -> pd.DataFrame:
     """Hide small counts within each cluster, and across clusters for each value."""
     value = "left" if "left" in table else "value"
-    clusters = (table["cluster"] >= 0).to_numpy()
-    grid = table["n"].to_numpy()[clusters].reshape(-1, table[value].nunique())
+    clusters, width = (table["cluster"] >= 0).to_numpy(), table[value].nunique()
+    grid = table["n"].to_numpy()[clusters].reshape(-1, width)
+    if (
+        "unknown" in table
+    ):  # clusters' sizes are known, so records without a value are one more cell
+        grid = np.column_stack([grid, table["unknown"].to_numpy()[clusters][::width]])
     found = disclosure.suppression_with_totals(grid, threshold=threshold)
+    mask = np.vstack([found.cells, found.totals])
     shown = table.copy()
-    shown.loc[np.concatenate([found.cells.ravel(), found.totals]), ["n", "share"]] = np.nan
-    whole_row = np.repeat((found.cells | (grid == 0)).all(axis=1), grid.shape[1])
-    shown.loc[np.append(whole_row, np.zeros(grid.shape[1], dtype=bool)), "size"] = np.nan
-    if "unknown" in shown:
-        few = (shown["unknown"] >= 1) & (shown["unknown"] < threshold)
-        shown["unknown"] = shown["unknown"].mask(few)
+    if mask[:, width:].any():
+        shown["size"] += shown["unknown"]
+        shown["share"] = shown["n"] / shown["size"]
+        shown["unknown"] = shown["unknown"].mask(np.repeat(mask[:, -1], width))
+    shown.loc[mask[:, :width].ravel(), ["n", "share"]] = np.nan
+    whole_row = np.repeat((found.cells | (grid == 0)).all(axis=1), width)
+    shown.loc[np.append(whole_row, np.zeros(width, dtype=bool)), "size"] = np.nan
     return shown
 
 

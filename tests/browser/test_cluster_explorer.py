@@ -42,7 +42,7 @@ def opened():
 @pytest.fixture
 def served(servers, open_page, opened):
     """A page of a served explorer, and the explorer."""
-    opened[0].annotations_ = {}
+    opened[0].annotations_ = {}  # one test saves the model
     address, made = servers.start(lambda: ClusterExplorer(*opened, name="Test cohort"))
     page = open_page()
     page.goto(address)
@@ -72,6 +72,26 @@ def test_every_tab_is_drawn(served):
     }.items():
         tab(page, name)
         expect(page.get_by_text(text).locator("visible=true").first).to_be_visible()
+
+
+def test_labels_of_pictures_are_not_cut(served):
+    page, _ = served
+    for name in ("Overview", "Compare"):
+        tab(page, name)
+        drawn = page.locator(".lvm-picture svg").locator("visible=true").first
+        expect(drawn).to_be_visible()
+        found = drawn.evaluate(
+            """(svg) => {
+              const box = svg.getBoundingClientRect();
+              const out = (text) => {
+                const { left, right } = text.getBoundingClientRect();
+                return left < box.left || right > box.right;
+              };
+              const texts = [...svg.querySelectorAll("text")];
+              return [getComputedStyle(texts[0]).fontFamily, texts.filter(out).length];
+            }"""
+        )
+        assert found == ["Arial, Helvetica, sans-serif", 0]
 
 
 def test_cluster_code_and_balance_are_picked(served):

@@ -139,7 +139,7 @@ def test_hidden_codes_are_left_out_and_said_to_be(page, board):
     centers = np.frombuffer(before, np.float32).reshape(16, -1).copy()
     centers[part.cluster, :5] = np.nan
     part.centers = centers.tobytes()
-    expect(page.locator(".lvm-legend")).to_contain_text("5 hidden because few patients have them")
+    expect(page.locator(".lvm-legend")).to_contain_text("5 hidden, so that no small count shows")
     part.centers = before
     expect(page.locator(".lvm-legend")).not_to_contain_text("hidden")
 

@@ -106,3 +106,16 @@ def test_bad_arguments_are_named() -> None:
         attributes_table(AGE, LABELS[:5])
     with pytest.raises(ValueError, match=r"found 0 and 6"):
         attributes_table(AGE, LABELS, bins=0)
+
+
+def test_few_without_a_value_cannot_be_found_from_the_size_of_the_cluster() -> None:
+    values = pd.Series(AGE).mask(np.arange(800) < 4)
+    table = attributes_table(values, LABELS, suppress_below=11)
+    first = table[table["cluster"] == 0]
+    assert first["unknown"].isna().all()
+    assert (first["size"].isna() | (first["size"] == 300)).all()
+    shares = first["n"] / 300
+    pd.testing.assert_series_equal(first["share"], shares, check_names=False)
+    assert first["n"].isna().sum() >= 1  # else the rest of the 300 would be those without a value
+    many = attributes_table(pd.Series(AGE).mask(np.arange(800) < 60), LABELS, suppress_below=11)
+    assert many.loc[many["cluster"] == 0, "unknown"].iloc[0] == 60

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.kinds import KINDS, Relevance, Table, Text
+from lvmkit_widgets.kinds import KINDS, Form, Relevance, Table, Text
 from lvmkit_widgets.script import script_of
 
 HOSTILE = "</script><script>alert(1)</script><!--"
@@ -20,6 +20,8 @@ class Board(Dashboard):
             "words": Text(text=HOSTILE),
             "table": Table(rows=[{"n": 3}]),
             "codes": Relevance(centers=b"\x00\xff"),
+            "patients": Table(rows=[{"who": "secret-1"}], needs_python=True),
+            "typed": Form(values={"path": "secret-2"}),
         }
         super().__init__(parts, list(parts), title=HOSTILE)
 
@@ -46,6 +48,13 @@ def test_hidden_values_replace_the_true_ones(text):
     assert state["table_rows"] == [{"n": "<11"}]
     assert state["stage_saved"] is True
     assert state["codes_centers"] == {"$bytes": "AP8="}
+
+
+def test_parts_that_need_python_leave_nothing_behind(text):
+    assert "secret" not in text
+    state = state_of(text)
+    assert state["patients_rows"] == []
+    assert state["typed_needs_python"] is True
 
 
 def test_the_page_names_no_other_address_and_allows_none(text):

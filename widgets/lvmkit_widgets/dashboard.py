@@ -252,8 +252,8 @@ class Dashboard(Viewer):
     def to_html(self, path: str | Path) -> Path:
         """Save the dashboard as one file that works without Python, server or network.
 
-        Parts that need Python are left out. Whatever must not leave the machine is replaced by
-        `static_fields`.
+        Parts that need Python are left out with all they hold. Whatever else must not leave the
+        machine is replaced by `static_fields`.
 
         Parameters
         ----------
@@ -266,6 +266,10 @@ class Dashboard(Viewer):
             The file.
         """
         state = self._exchange.state()
+        for name, part in self._exchange.parts.items():
+            if part.needs_python:  # it is left out, so nothing of it may be in the file either
+                blank = type(part)(needs_python=True).state()
+                state |= {f"{name}_{field}": value for field, value in blank.items()}
         for name, fields in self.static_fields().items():
             part = self._exchange.part(name)
             clean = type(part)(**{**part.state(), **fields}).state()

@@ -143,8 +143,8 @@ class ExplorerState(Selection):
         hide = self.hide_small or shared
         shown = self._analysis.association(self.view, self.threshold if hide else 0)
         whole = self._analysis.association(self.view)
-        names = ["n_in", "n_out", "size_in", "size_out"]
-        return with_texts(shown, whole, names, self.threshold)
+        own, sums = ["n_in", "size_in"], ["n_out", "size_out"]
+        return with_texts(shown, whole, own, self.threshold, sums=sums)
 
     @property
     def n_chosen(self) -> int:

@@ -22,6 +22,7 @@ def heat_fields(
     names: Sequence[str] | None = None,
     max_rows: int = MAX_ROWS,
     smallest: int = 0,
+    hidden: Any = None,
 ) -> dict[str, Any]:
     """Return the fields of a `Heat` component: rows grouped by cluster, averaged when many.
 
@@ -45,13 +46,17 @@ def heat_fields(
     max_rows : int
         More rows than this are averaged to about as many.
     smallest : int
-        With 11, the picture can be shared: a row stands for at least 44 patients, and a cell for
-        1 to 10 patients is drawn as none.
+        With 11, the picture can be shared: a row stands for at least 44 patients, and a cell is
+        rounded to a quarter of them, 1 to 10 to none, and all but 1 to 10 to all.
+    hidden : array of bool, shape (k, m), optional
+        Clusters by codes that are not shown, in the order of `ids`: counts that must be hidden
+        because others could be found from them.
 
     Returns
     -------
     dict
-        cells, columns, bands and per_row, to be passed to `Heat` or to its ``param.update``.
+        cells, columns, bands, per_row, hidden and coarse, to be passed to `Heat` or to its
+        ``param.update``.
 
     Raises
     ------
@@ -81,6 +86,9 @@ def heat_fields(
     share = min(1.0, max_rows / max(n, 1))
     bins = [_n_bins(len(rows), share, smallest) for rows in members]
     blocks = [_binned(X, rows, m, smallest) for rows, m in zip(members, bins, strict=True)]
+    secret = np.zeros((len(wanted), len(codes)), dtype=bool) if hidden is None else hidden
+    for block, columns in zip(blocks, secret, strict=True):
+        block[:, columns] = 0
     ends = [0, *accumulate(bins)]
     labelled = names if names is not None else [f"Cluster {j}" for j in wanted]
     bands = [
@@ -95,6 +103,8 @@ def heat_fields(
         "columns": [{"code": c, "title": t} for c, t in zip(codes, meaning, strict=True)],
         "bands": bands,
         "per_row": n / max(ends[-1], 1),
+        "hidden": [[wanted[i], int(column)] for i, column in np.argwhere(secret) if bins[i]],
+        "coarse": smallest > 0,
     }
 
 
@@ -119,5 +129,8 @@ def _binned(X: Any, rows: Any, bins: int, smallest: int) -> Any:
     else:
         sums = np.add.reduceat(np.asarray(X, dtype=np.float32)[rows], cut[:-1], axis=0)
     if smallest:
-        sums = np.where(sums < smallest, 0.0, sums)
+        whole = sizes[:, None]
+        quarters = np.rint(4 * sums / whole) / 4 * whole
+        most = np.where(whole - sums < smallest, whole, quarters)
+        sums = np.where(sums < smallest, 0.0, most)
     return np.clip(np.rint(sums * (255.0 / sizes[:, None])), 0, 255).astype(np.uint8)

@@ -36,7 +36,12 @@ def shown_count(shown: float, whole: float, threshold: int) -> int | str:
 
 
 def with_texts(
-    shown: pd.DataFrame, whole: pd.DataFrame, counts: Sequence[str], threshold: int
+    shown: pd.DataFrame,
+    whole: pd.DataFrame,
+    counts: Sequence[str],
+    threshold: int,
+    *,
+    sums: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Write the counts of a table as whole numbers, and hidden ones as text.
 
@@ -50,6 +55,9 @@ def with_texts(
         Columns of counts.
     threshold : int
         Smallest count that may be shown, apart from 0.
+    sums : sequence of str, default=()
+        Columns of sums of several counts; that one of them is small would tell of its parts, so
+        hidden ones are only "hidden".
 
     Returns
     -------
@@ -57,13 +65,12 @@ def with_texts(
         A copy of `shown` for reading.
     """
     table = shown.copy()
-    for name in counts:
+    for name in (*counts, *sums):
         values = shown[name].to_numpy(dtype=float)
         real = whole[name].to_numpy(dtype=float)
         hidden = np.isnan(values)
         texts = np.where(hidden, 0, values).astype(np.int64).astype(object)
-        texts[hidden] = np.where((real >= 1) & (real < threshold), f"<{threshold}", "hidden")[
-            hidden
-        ]
+        few = (real >= 1) & (real < threshold) & (name not in sums)
+        texts[hidden] = np.where(few, f"<{threshold}", "hidden")[hidden]
         table[name] = texts
     return table

@@ -117,6 +117,8 @@ class Heat(Component):
     columns = Field(default=[], instantiate=True, doc="Dicts: code, title.")
     bands = Field(default=[], instantiate=True, doc="Dicts: id, name, start, stop (rows), n.")
     per_row = param.Number(1.0, doc="Patients that one row stands for, on average.")
+    hidden = Field(default=[], instantiate=True, doc="Pairs [id, column] that are not shown.")
+    coarse = param.Boolean(default=False, doc="Whether cells are rounded, so that none counts.")
     selected = param.Integer(None, allow_None=True, doc="Id of the marked cluster.")
     code = param.String("", doc="The code that is marked.")
     height = param.Integer(420, bounds=(80, None), doc="Height of the picture in pixels.")

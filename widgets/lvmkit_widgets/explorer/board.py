@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer import report
 from lvmkit_widgets.explorer.change import Change
 from lvmkit_widgets.explorer.compare import Compare
+from lvmkit_widgets.explorer.heading import footer, subtitle
 from lvmkit_widgets.explorer.marks import Marks
 from lvmkit_widgets.explorer.members import Members
 from lvmkit_widgets.explorer.newcomer import Newcomer
@@ -37,9 +37,9 @@ class ExplorerBoard(Dashboard):
     def __init__(self, above: dict[str, Component] | None = None) -> None:
         self._steps, self._strip = Steps(), Strip()
         self._frame: list[Part] = [self._steps, self._strip]
-        self._overview = Overview()
-        tabs = (Marks, People, Compare, Members, Newcomer, Change, Share)
-        self._tabs: list[Part] = [self._overview, *(tab() for tab in tabs)]
+        self._overview, self._compare = Overview(), Compare()
+        first: list[Part] = [self._overview, Marks(), People(), self._compare]
+        self._tabs = [*first, Members(), Newcomer(), Change(), Share()]
         components: dict[str, Component] = {"status": Status(), **(above or {})}
         for part in (*self._frame, *self._tabs):
             components |= part.components
@@ -88,12 +88,13 @@ class ExplorerBoard(Dashboard):
         """
         hidden = self.state.hide_small
         with self.batch():
-            self.state.hide_small = True
-            for part in self._tabs:
-                self._update(part)
-            written = super().to_html(path)
-            self.state.hide_small = hidden
-        return written
+            try:
+                self.state.hide_small = True
+                for part in (*self._frame, *self._tabs):
+                    self._update(part)
+                return super().to_html(path)
+            finally:
+                self.state.hide_small = hidden
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return what a saved page shows instead.
@@ -101,9 +102,9 @@ class ExplorerBoard(Dashboard):
         Returns
         -------
         dict
-            The heat map without small cells, and the first codes of the tests.
+            The heading and the heat map without small counts, and the first codes of the tables.
         """
-        return report.fixed(self.state, self._overview)
+        return report.fixed(self.state, self._overview, self._compare)
 
     def static_cases(self) -> list[dict[str, Any]]:
         """Return what else a saved page shows when the reader picks a cluster.
@@ -132,7 +133,7 @@ class ExplorerBoard(Dashboard):
             part.stale |= bool(part.depends & names)
             if part.stale and (part in self._frame or part is opened):
                 self._update(part)
-        if names & {"assignment", "history"}:
+        if names & {"assignment", "history", "hide_small", "threshold"}:
             self.stage.param.update(
                 title=self.state.title, subtitle=subtitle(self.state), footer=footer(self.state)
             )
@@ -141,50 +142,3 @@ class ExplorerBoard(Dashboard):
         """Refresh a part."""
         part.stale = False
         part.refresh()
-
-
-def subtitle(state: ExplorerState) -> str:
-    """Say how many patients, codes and clusters there are, and how the fit ended.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        One line.
-    """
-    n, total = len(state.assignment.rows), state.patients.n_patients
-    who = f"{n:,} patients"
-    if n != total:
-        who = f"{n:,} of {total:,} patients ({state.view.subset.text})"
-    parts: Sequence[str] = [
-        who,
-        f"{len(state.codes):,} codes",
-        f"{len(state.clustering.clusters)} clusters",
-        f"log likelihood {state.log_likelihood:.3f} per patient".replace("-", "−"),
-        state.view.how,
-    ]
-    return " · ".join(part for part in parts if part)
-
-
-def footer(state: ExplorerState) -> str:
-    """Say what the numbers are.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Whose small counts are hidden.
-
-    Returns
-    -------
-    str
-        Small print.
-    """
-    return (
-        "Clusters are patterns of recorded codes, not diagnoses. Shares are counted among the "
-        f"patients placed in each cluster. Counts of 1 to {state.threshold - 1} are hidden "
-        f"(<{state.threshold}), and some others, so that they cannot be found by subtraction."
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from lvmkit.charts import (
@@ -55,7 +56,8 @@ class Overview(Part):
         self.heat = Heat(
             title="Patients by codes",
             help="Each line is a patient, or the mean of a few; lines of a cluster stand together, "
-            "similar patients next to each other. Dark: has the code. Turn the wheel to zoom.",
+            "similar patients next to each other. Yellow: has the code; hatched: not shown, because "
+            "few patients have it or lack it. Turn the wheel to zoom.",
         )
         self.components = {
             "summary": self.summary,
@@ -109,7 +111,8 @@ class Overview(Part):
         Parameters
         ----------
         smallest : int, default=0
-            Counts below it are left out, so that the picture can be shared.
+            With 11, the picture can be shared: it shows no cluster whose size is hidden, no hidden
+            count, and only rounded shares.
 
         Returns
         -------
@@ -125,14 +128,22 @@ class Overview(Part):
         found = self._order[1]
         codes = [str(code) for code in found.codes[: max(state.top, 20)]]
         columns = [state.codes.index(code) for code in codes]
+        shown, secret = np.ones(len(a.ids), dtype=bool), None
+        if smallest:
+            counts = state.counts(shared=True)
+            shown = ~np.isnan(counts.sizes)
+            secret = np.isnan(counts.counts[shown][:, columns])
         return heat_fields(
             a.X[found.order][:, columns],
             a.labels[found.order],
             codes=codes,
             titles=[state.patients.titles.get(code, "") for code in codes],
-            ids=[int(i) for i in a.ids],
-            names=state.clustering.labels,
+            ids=[int(i) for i in a.ids[shown]],
+            names=[
+                name for name, known in zip(state.clustering.labels, shown, strict=True) if known
+            ],
             smallest=smallest,
+            hidden=secret,
         )
 
     def connect(self, board: Dashboard) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -75,10 +76,28 @@ class Pages:
                 key=None if column in self.words else _numbers,
             )
         first = table.page * table.page_size
-        keys = [column["key"] for column in table.columns]
-        page = frame.iloc[first : first + table.page_size][keys] if keys else frame
-        rows = [dict(zip(keys, row, strict=True)) for row in page.itertuples(index=False)]
+        rows = self._rows(frame.iloc[first : first + table.page_size])
         table.param.update(rows=rows, total=len(frame))
+
+    def first(self, most: int) -> list[dict[str, Any]]:
+        """Return the first rows of the whole table, for a page that no Python turns.
+
+        Parameters
+        ----------
+        most : int
+            How many.
+
+        Returns
+        -------
+        list of dict
+            Cells by column.
+        """
+        return self._rows(self.frame.head(most))
+
+    def _rows(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
+        """Return the columns that are shown, row by row."""
+        keys = [key for column in self.table.columns if (key := column["key"]) in frame]
+        return [dict(zip(keys, row, strict=True)) for row in frame[keys].itertuples(index=False)]
 
 
 def _numbers(values: pd.Series) -> pd.Series:

@@ -113,7 +113,7 @@ class People(Part):
         table = attributes_table(
             values if numeric else values.astype(str),
             state.assignment.labels,
-            clusters=state.clustering.ids,
+            clusters=self._known(),
             names=dict(zip(state.clustering.ids, state.counts().names, strict=True)),
             suppress_below=hidden,
         )
@@ -124,6 +124,11 @@ class People(Part):
             alt=f"{spoken(name)} of the patients by cluster.",
             download=f"clusters-by-{name}",
         )
+
+    def _known(self) -> list[int]:
+        """List clusters whose size is not hidden: the patients of the others would tell it."""
+        counts = self.state.counts()
+        return [int(id) for id, n in zip(counts.clusters, counts.sizes, strict=True) if n == n]
 
 
 def attributes_to_show(obs: pd.DataFrame) -> list[str]:

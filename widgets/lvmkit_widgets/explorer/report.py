@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from lvmkit_widgets.explorer.compare import Compare
 from lvmkit_widgets.explorer.marks import EVIDENCE, draw_profile, evidence, first_code, profile_text
 from lvmkit_widgets.explorer.overview import Overview
 from lvmkit_widgets.explorer_state import ExplorerState
 
-CODES_TESTED = 40  # of each cluster, in the table of tests
+CODES_TESTED = 40  # of each cluster, in the tables of tests and of differences
 MOST_PICTURES = 600_000  # bytes of pictures of codes; with more the page would grow too large
 
 
-def fixed(state: ExplorerState, overview: Overview) -> dict[str, dict[str, Any]]:
+def fixed(state: ExplorerState, overview: Overview, compare: Compare) -> dict[str, dict[str, Any]]:
     """Return the fields that a saved page shows with other values.
 
     Parameters
@@ -21,6 +22,8 @@ def fixed(state: ExplorerState, overview: Overview) -> dict[str, dict[str, Any]]
         What is looked at.
     overview : Overview
         Draws the heat map.
+    compare : Compare
+        Holds the table of differences, of which a page without Python has no other pages.
 
     Returns
     -------
@@ -30,6 +33,7 @@ def fixed(state: ExplorerState, overview: Overview) -> dict[str, dict[str, Any]]
     return {
         "heat": overview.heat_fields(smallest=state.threshold),
         "evidence": {"rows": _tested(state, state.cluster), "total": None},
+        "differences": {"rows": compare.pages.first(CODES_TESTED), "total": None},
     }
 
 

@@ -15,7 +15,11 @@ FILES = [
     ("clusters", "Clusters (CSV)", "Size, share and note of each cluster. Small counts hidden."),
     ("codes", "Codes by cluster (CSV)", "Every code of every cluster. Small counts hidden."),
     ("report", "Report (HTML)", "One page for colleagues: totals only, opens without a network."),
-    ("model", "Model (npz)", "Clusters, names and notes; lvmkit.load reads it."),
+    (
+        "model",
+        "Model (npz)",
+        "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data.",
+    ),
     ("python", "Steps as Python (py)", "Repeats everything done here."),
     (
         "assignment",

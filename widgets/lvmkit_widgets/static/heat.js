@@ -63,6 +63,7 @@ function heat(part, el) {
   let columns = [];
   let bands = [];
   let rows = 0;
+  let hidden = new Set();
   let view = { start: 0, stop: 0 };
   let cursor = null;
 
@@ -87,6 +88,7 @@ function heat(part, el) {
     const context = canvas.getContext("2d");
     context.imageSmoothingEnabled = false;
     context.drawImage(buffer, 0, 0, width, height);
+    paintHidden(context, width, height, ratio);
     context.fillStyle = "rgba(255,255,255,.75)";
     for (const band of bands) {
       const y = Math.round(((band.start - view.start) / (view.stop - view.start)) * height);
@@ -94,6 +96,29 @@ function heat(part, el) {
     }
     drawLabels(box);
     drawMarks();
+  }
+
+  // What must not be shown is hatched, so that it is not taken for a share.
+  function paintHidden(context, width, height, ratio) {
+    if (!hidden.size) return;
+    const tile = Object.assign(document.createElement("canvas"), { width: 6 * ratio, height: 6 * ratio });
+    const ink = tile.getContext("2d");
+    ink.fillStyle = "#f2f2f2";
+    ink.fillRect(0, 0, tile.width, tile.height);
+    ink.strokeStyle = "#8a8f98";
+    ink.lineWidth = ratio;
+    ink.beginPath();
+    ink.moveTo(0, tile.height);
+    ink.lineTo(tile.width, 0);
+    ink.stroke();
+    context.fillStyle = context.createPattern(tile, "repeat");
+    const y = (row) => Math.round(((row - view.start) / (view.stop - view.start)) * height);
+    const x = (column) => Math.round((column / columns.length) * width);
+    for (const band of bands) {
+      for (let c = 0; c < columns.length; c++) {
+        if (hidden.has(`${band.id} ${c}`)) context.fillRect(x(c), y(band.start), x(c + 1) - x(c), y(band.stop) - y(band.start));
+      }
+    }
   }
 
   const part100 = (row) => (100 * (row - view.start)) / (view.stop - view.start);
@@ -157,6 +182,11 @@ function heat(part, el) {
   function describe(place) {
     const band = bands.find(({ start, stop }) => place.row >= start && place.row < stop);
     const { code, title } = columns[place.column];
+    const where = `${band?.name ?? ""} · ${code} ${title}`;
+    if (band && hidden.has(`${band.id} ${place.column}`)) {
+      setText(readout, `${where} · hidden, so that no small count shows`);
+      return;
+    }
     const step = Math.max(1, Math.floor((view.stop - view.start) / Math.max(1, canvas.clientHeight)));
     let sum = 0;
     const to = Math.min(place.row + step, band ? band.stop : rows);
@@ -168,7 +198,8 @@ function heat(part, el) {
       whole /= 255 * (band.stop - band.start);
     }
     const about = integer((to - place.row) * part.get("per_row"));
-    setText(readout, `${band?.name ?? ""} · ${code} ${title} · here ${percent(value, 0)} of ${about} ${part.get("noun")}, whole cluster ${percent(whole)}`);
+    const here = `${where} · here ${part.get("coarse") ? "about " : ""}${percent(value, 0)} of ${about} ${part.get("noun")}`;
+    setText(readout, part.get("coarse") ? here : `${here}, whole cluster ${percent(whole)}`);
   }
 
   function at(event) {
@@ -237,9 +268,10 @@ function heat(part, el) {
     event.preventDefault();
   });
 
-  part.on(["cells", "columns", "bands", "height", "noun"], () => {
+  part.on(["cells", "columns", "bands", "hidden", "height", "noun"], () => {
     cells = asArray(part.get("cells"), Uint8Array);
     columns = part.get("columns");
+    hidden = new Set(part.get("hidden").map(([id, column]) => `${id} ${column}`));
     bands = part.get("bands");
     rows = columns.length ? Math.floor(cells.length / columns.length) : 0;
     cursor = null;

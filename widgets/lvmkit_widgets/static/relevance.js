@@ -155,7 +155,7 @@ function relevance(part, el) {
     });
     const hidden = cluster ? data.d - cluster.known.length : 0;
     const more = found.length > shown.length ? `${shown.length} of ${integer(found.length)} codes` : `${found.length} codes`;
-    setText(note, cluster ? `${name}: ${more}${hidden ? `; ${hidden} hidden because few patients have them` : ""}.` : "Select a cluster.");
+    setText(note, cluster ? `${name}: ${more}${hidden ? `; ${hidden} hidden, so that no small count shows` : ""}.` : "Select a cluster.");
     table.setAttribute("aria-label", `Codes of ${name || "no cluster"} by relevance`);
     const stop = rows.find((row) => !row.el.hidden && row.el.tabIndex === 0);
     settle(stop?.el);
