@@ -10,6 +10,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BernoulliMixture": "lvmkit.models.bernoulli_mixture",
+    "LatentDirichlet": "lvmkit.models.latent_dirichlet",
+    "PoissonMixture": "lvmkit.models.poisson_mixture",
+    "SingleTopic": "lvmkit.models.single_topic",
     "save": "lvmkit.storage",
     "load": "lvmkit.storage",
 }
@@ -24,7 +27,15 @@ _PACKAGES = (
     "scores",
 )
 
-__all__ = ["BernoulliMixture", "__version__", "load", "save"]
+__all__ = [
+    "BernoulliMixture",
+    "LatentDirichlet",
+    "PoissonMixture",
+    "SingleTopic",
+    "__version__",
+    "load",
+    "save",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -123,6 +123,30 @@ def require_binary(X: Any, names: Names | None) -> None:
     raise ValueError(msg)
 
 
+def require_counts(X: Any, names: Names | None, model: str) -> None:
+    """Refuse entries that are negative or not whole, naming where they are."""
+    values = X.data if sparse.issparse(X) else X
+    wrong = (values < 0) | (values != np.rint(values))
+    if not wrong.any():
+        return
+    first = int(np.flatnonzero(wrong.ravel())[0])
+    if sparse.issparse(X):
+        row, column = int(np.searchsorted(X.indptr, first, side="right") - 1), int(X.indices[first])
+    else:
+        row, column = divmod(first, X.shape[1])
+    label = repr(names[column]) if names is not None else column
+    found = np.unique(values[wrong])
+    if (found < 0).any():
+        trouble, todo = "Negative values in data passed to", "Remove them"
+    else:
+        trouble, todo = "Fractions in data passed to", "Pass the counts, or round_counts=True"
+    msg = (
+        f"{trouble} {model}, which needs counts, whole numbers of at least 0: {listed(found)} "
+        f"(first in row {row}, column {label}). {todo}."
+    )
+    raise ValueError(msg)
+
+
 def binarized(X: Any, threshold: float) -> Any:
     """Return 1 where entries exceed the threshold, sparse if `X` is and the threshold allows it."""
     require_number(threshold, "binarize", least=-np.inf)

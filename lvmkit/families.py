@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.special import gammaln
 
 from lvmkit._typing import Array
 
@@ -24,8 +25,10 @@ class Family:
         The most probable centers given expected counts and sums of rows per state, under the prior.
     log_prior : callable (centers, prior) -> float
         Log density of the prior at the centers, up to a constant.
-    sample : callable (centers (n, d), generator) -> sparse rows (n, d)
-        Draw one row for each row of centers.
+    carrier : callable rows (n, d) -> array (n,)
+        The terms of log P(x | state) without the centers.
+    sample : callable (centers (n, d), totals (n,), generator) -> sparse rows (n, d)
+        Draw one row for each row of centers; only a family that takes totals as given looks at them.
     project : callable centers -> centers
         The nearest valid centers.
     """
@@ -34,7 +37,8 @@ class Family:
     linear: Callable[[Array], tuple[Array, Array]]
     m_step: Callable[[Array, Array, "Prior"], Array]
     log_prior: Callable[[Array, "Prior"], float]
-    sample: Callable[[Array, np.random.Generator], Any]
+    carrier: Callable[[Any], Array]
+    sample: Callable[[Array, Any, np.random.Generator], Any]
     project: Callable[[Array], Array]
 
 
@@ -99,7 +103,7 @@ def _bernoulli_log_prior(centers: Array, prior: Prior) -> float:
     return float(prior.strength * (present + absent).sum())
 
 
-def _bernoulli_sample(centers: Array, generator: np.random.Generator) -> Any:
+def _bernoulli_sample(centers: Array, _: Any, generator: np.random.Generator) -> Any:
     """Draw 0/1 rows."""
     return sparse.csr_array((generator.random(centers.shape) < centers).astype(np.float32))
 
@@ -114,7 +118,104 @@ BERNOULLI = Family(
     _bernoulli_linear,
     _bernoulli_m_step,
     _bernoulli_log_prior,
+    lambda rows: np.zeros(rows.shape[0]),
     _bernoulli_sample,
     _bernoulli_project,
 )
 """Independent 0/1 features (Ruffini thesis, section 4.2)."""
+
+
+def _log_of_rates(centers: Array) -> tuple[Array, Array]:
+    """Return log rates and −Σ rates."""
+    # A rate of 0 would make any count there impossible; fitted rates lie above the guard.
+    return np.log(np.maximum(centers, 1e-12)), -centers.sum(axis=1)
+
+
+def _gamma_mode(counts: Array, sums: Array, prior: Prior) -> Array:
+    """Return the mode of the Gamma posteriors."""
+    rates: Array = (np.maximum(sums, 0.0) + prior.strength * prior.mean) / (
+        counts[:, None] + prior.strength
+    )
+    return rates
+
+
+def _gamma_log_prior(centers: Array, prior: Prior) -> float:
+    """Sum the log densities of the Gamma priors."""
+    return float(prior.strength * (prior.mean * np.log(centers) - centers).sum())
+
+
+def _log_factorials(rows: Any) -> Array:
+    """Return −Σ log x! of every row."""
+    if not sparse.issparse(rows):
+        totals: Array = -gammaln(np.asarray(rows, dtype=np.float64) + 1).sum(axis=1)
+        return totals
+    logs = rows.astype(np.float64)
+    logs.data = gammaln(logs.data + 1)
+    return -np.asarray(logs.sum(axis=1)).ravel()
+
+
+def _poisson_sample(centers: Array, _: Any, generator: np.random.Generator) -> Any:
+    """Draw counts."""
+    return sparse.csr_array(generator.poisson(centers).astype(np.float32))
+
+
+POISSON = Family(
+    "poisson",
+    _log_of_rates,
+    _gamma_mode,
+    _gamma_log_prior,
+    _log_factorials,
+    _poisson_sample,
+    lambda centers: np.maximum(centers, 0.0),
+)
+"""Independent counts (Ruffini thesis, section 1.1.3)."""
+
+
+def _log_of_words(centers: Array) -> tuple[Array, Array]:
+    """Return log probabilities of the words, and no constant."""
+    return np.log(np.maximum(centers, 1e-12)), np.zeros(len(centers))
+
+
+def _dirichlet_mode(counts: Array, sums: Array, prior: Prior) -> Array:
+    """Return the mode of the Dirichlet posteriors."""
+    del counts  # the words of a topic are counted, not its documents
+    words = np.maximum(sums, 0.0) + prior.strength * prior.mean
+    shares: Array = words / words.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _dirichlet_log_prior(centers: Array, prior: Prior) -> float:
+    """Sum the log densities of the Dirichlet priors."""
+    return float(prior.strength * (prior.mean * np.log(np.maximum(centers, 1e-300))).sum())
+
+
+def _orders(rows: Any) -> Array:
+    """Return log(t!/Πx!): in how many orders the words of a row can stand."""
+    totals = np.asarray(rows.sum(axis=1), dtype=np.float64).ravel()
+    orders: Array = gammaln(totals + 1) + _log_factorials(rows)
+    return orders
+
+
+def _multinomial_sample(centers: Array, totals: Any, generator: np.random.Generator) -> Any:
+    """Draw so many words for every row."""
+    return sparse.csr_array(generator.multinomial(totals, centers).astype(np.float32))
+
+
+def _onto_simplex(centers: Array) -> Array:
+    """Clip at 0 and divide by the sum; a topic of which nothing is left becomes even."""
+    clipped = np.maximum(centers, 0.0)
+    totals = clipped.sum(axis=1, keepdims=True)
+    even = 1 / centers.shape[1]
+    return np.where(totals > 0, clipped / np.where(totals > 0, totals, 1.0), even)
+
+
+MULTINOMIAL = Family(
+    "multinomial",
+    _log_of_words,
+    _dirichlet_mode,
+    _dirichlet_log_prior,
+    _orders,
+    _multinomial_sample,
+    _onto_simplex,
+)
+"""Words of one topic, their number given (Ruffini thesis, section 3.2)."""

@@ -1,4 +1,4 @@
-"""Eigenvectors with fixed signs, joint diagonalization and non-negative weights."""
+"""Eigenvectors with fixed signs, joint diagonalization, non-negative weights, and random generators."""
 
 from collections.abc import Callable
 from functools import cache
@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from lvmkit._typing import Array
+from lvmkit._typing import Array, RandomState
 
 DENSE_EIGH = 1_500
 """Up to this many features a full symmetric eigensolver beats Lanczos iterations."""
@@ -336,3 +336,21 @@ def mixing_weights(centers: Array, mean: Array) -> Array:
     weights, _ = solve(np.ascontiguousarray(centers.T), mean)
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(centers), 1 / len(centers))
+
+
+def generator_of(random_state: RandomState) -> np.random.Generator:
+    """Return a generator from any accepted seed.
+
+    Parameters
+    ----------
+    random_state : int, RandomState, Generator or None
+        Seed; None draws a fresh one.
+
+    Returns
+    -------
+    numpy Generator
+        Source of randomness.
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return np.random.default_rng(random_state)

@@ -12,7 +12,16 @@ from lvmkit._typing import Array, Counts
 from lvmkit.cooccurrence import first_and_second, rows_at_once
 from lvmkit.linalg import significant, whiten, whitener_of
 from lvmkit.streams import map_blocks, sum_blocks
-from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED, RAW, Weighting
+from lvmkit.weightings import (
+    EQUAL_ROWS,
+    POISSON,
+    POOLED,
+    RAW,
+    Weighting,
+    row_divisors,
+    row_totals,
+)
+from lvmkit.whitened import Whitened, population
 
 __all__ = [
     "EQUAL_ROWS",
@@ -21,7 +30,9 @@ __all__ = [
     "RAW",
     "Moments",
     "Weighting",
+    "Whitened",
     "WhitenedMoments",
+    "population",
     "second_moment_operator",
     "significant",
     "whiten",
@@ -104,8 +115,8 @@ class Moments:
         total = cls.zero(d, weighting)
 
         def block_sums(block: Any) -> tuple[Array, Array, Any]:
-            totals = _totals(block)
-            return _divisors(weighting, totals), *first_and_second(block, weighting, totals)
+            totals = row_totals(block)
+            return row_divisors(weighting, totals), *first_and_second(block, weighting, totals)
 
         for divisors, first, second in map_blocks(
             block_sums, X, rows_at_once(X), workers=1 if d > WIDE else None
@@ -234,14 +245,14 @@ class WhitenedMoments:
 
         def block_sums(block: Any) -> tuple[Array, ...]:
             block = block.astype(dtype, copy=False)
-            totals = _totals(block)
+            totals = row_totals(block)
             Z = block @ W
             weight = weighting.row_weight(3, totals).astype(dtype)
             third = block.T @ _products(Z, None if (weight == 1).all() else weight)
             first = block.T @ weighting.row_weight(1, totals).astype(dtype)
             singles = block.T @ weight
             pairs = block.T @ (weight[:, None] * (block @ products)) if with_pairs else np.zeros(1)
-            return _divisors(weighting, totals), first, third, singles, pairs
+            return row_divisors(weighting, totals), first, third, singles, pairs
 
         divisors, first, third, singles, pairs = sum_blocks(block_sums, X)
         wide = products.astype(np.float64)
@@ -291,6 +302,17 @@ class WhitenedMoments:
         full[:, rows, columns] = full[:, columns, rows] = _divided(upper, self.divisors[2])
         return full
 
+    def whitened(self) -> Whitened:
+        """Return what a decomposition needs of the sums.
+
+        Returns
+        -------
+        Whitened
+            With slices. The whitener must be U S^(-1/2), so that its pseudoinverse gives E.
+        """
+        image = np.linalg.pinv(self.whitener).T
+        return Whitened.from_slices(self.m1, self.whitener, image, self.slices)
+
 
 def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     """Return M2 as an operator: for many features, products with it cost passes over the data only.
@@ -307,7 +329,7 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     LinearOperator (d, d)
         Multiplies vectors and blocks of vectors by the same M2 that `Moments.m2` holds.
     """
-    totals = _totals(X)
+    totals = row_totals(X)
     weight = weighting.row_weight(2, totals)
     divisor = float(weighting.divisor(2, totals).sum())
     diagonal = np.asarray(X.T @ weight).ravel() if weighting.factorial else np.zeros(X.shape[1])
@@ -318,7 +340,7 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
 
         def block_product(block: Any) -> tuple[Array]:
             block = block.astype(np.float64, copy=False)
-            scaled = weighting.row_weight(2, _totals(block))[:, None] * (block @ wide)
+            scaled = weighting.row_weight(2, row_totals(block))[:, None] * (block @ wide)
             return (block.T @ scaled,)
 
         image = (sum_blocks(block_product, X)[0] - diagonal[:, None] * wide) / divisor
@@ -339,16 +361,6 @@ def _products(Z: Array, weight: Array | None) -> Array:
         np.multiply(Z[:, column:], scaled[:, column : column + 1], out=products[:, start:stop])
         start = stop
     return products
-
-
-def _totals(X: Any) -> Array:
-    """Return the sum of every row."""
-    return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
-
-
-def _divisors(weighting: Weighting, totals: Array) -> Array:
-    """Return the divisors of the three orders."""
-    return np.array([weighting.divisor(order, totals).sum() for order in (1, 2, 3)])
 
 
 def _divided(total: Array, divisor: float) -> Array:

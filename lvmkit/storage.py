@@ -12,11 +12,16 @@ import numpy as np
 
 import lvmkit
 from lvmkit._checks import listed
-from lvmkit.models import BernoulliMixture
+from lvmkit.models import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
+
+Model = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
 
 FORMAT = "lvmkit-model-1"
-_MODELS = {"BernoulliMixture": BernoulliMixture}
-_ARRAYS = ("weights_", "centers_", "log_likelihoods_")
+_MODELS: dict[str, type[Model]] = {
+    model.__name__: model
+    for model in (BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic)
+}
+_ARRAYS = ("weights_", "centers_", "alpha_", "log_likelihoods_")
 _INIT = ("init_weights", "init_centers")
 _UNREADABLE = (
     zipfile.BadZipFile,
@@ -33,14 +38,14 @@ _PLAIN = ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_")
 
 
 def save(
-    model: BernoulliMixture,
+    model: Model,
     path: str | os.PathLike[str],
     *,
     annotations: dict[str, Any] | None = None,
 ) -> Path:
     """Write a fitted model to a file that holds numbers and text only.
 
-    The file is a zip (npz) of the arrays `weights_`, `centers_`, `log_likelihoods_` and, as the text
+    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_` and, as the text
     `header`, a JSON object: format, version of lvmkit, class, parameters, feature names, the fingerprint of
     the data and the annotations. No row of the data is stored. It is written beside the target and
     moved there, so that a failure leaves the old file; only its owner can read it. A `Generator` given as
@@ -48,7 +53,7 @@ def save(
 
     Parameters
     ----------
-    model : BernoulliMixture
+    model : BernoulliMixture, PoissonMixture, SingleTopic or LatentDirichlet
         Fitted.
     path : str or path
         Where; the name is used as it is.
@@ -77,7 +82,7 @@ def save(
         msg = f"this {type(model).__name__} is not fitted yet; call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
-    if not isinstance(model.init, str):
+    if not isinstance(getattr(model, "init", ""), str):
         arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
     notes = model.annotations_ if annotations is None else annotations
     _require_text_keys(notes)
@@ -98,7 +103,7 @@ def save(
     return target
 
 
-def load(path: str | os.PathLike[str]) -> BernoulliMixture:
+def load(path: str | os.PathLike[str]) -> Model:
     """Read a model that `save` wrote; nothing in the file is executed.
 
     Parameters
@@ -108,8 +113,8 @@ def load(path: str | os.PathLike[str]) -> BernoulliMixture:
 
     Returns
     -------
-    BernoulliMixture
-        Fitted, without `labels_`: predict the rows again.
+    BernoulliMixture, PoissonMixture, SingleTopic or LatentDirichlet
+        Fitted, without `labels_` and `moments_`: predict the rows again.
 
     Raises
     ------
@@ -136,7 +141,7 @@ def load(path: str | os.PathLike[str]) -> BernoulliMixture:
         raise ValueError(msg) from error
 
 
-def _header(model: BernoulliMixture, annotations: dict[str, Any]) -> dict[str, Any]:
+def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
     """Collect what is not an array."""
     names = getattr(model, "feature_names_in_", None)
     params = {
@@ -155,7 +160,7 @@ def _header(model: BernoulliMixture, annotations: dict[str, Any]) -> dict[str, A
     }
 
 
-def _rebuilt(header: Any, arrays: dict[str, Any]) -> BernoulliMixture:
+def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
     """Make a model from the content of a file."""
     if header["format"] != FORMAT:
         msg = f"its format is {header['format']!r}; lvmkit {lvmkit.__version__} reads {FORMAT!r}"
@@ -164,13 +169,14 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> BernoulliMixture:
         msg = f"it holds a {header['model']!r}; known are {sorted(_MODELS)}"
         raise ValueError(msg)
     model = _MODELS[header["model"]].from_parameters(
-        arrays["weights_"], arrays["centers_"], feature_names=header["feature_names"]
+        arrays.get("alpha_", arrays["weights_"]),
+        arrays["centers_"],
+        feature_names=header["feature_names"],
     )
     model.set_params(**header["params"])
     if all(key in arrays for key in _INIT):
         model.init = tuple(arrays[key] for key in _INIT)
-    # Normalizing again would change the last digit, and with it, perhaps, a label.
-    model.weights_ = arrays["weights_"]
+    # Normalizing again would change the last digit, and with it, perhaps, a label: all arrays are set as stored.
     fitted = {key: arrays[key] for key in _ARRAYS if key in arrays}
     for key, value in (
         fitted | {key: header["fitted"][key] for key in _PLAIN if key in header["fitted"]}

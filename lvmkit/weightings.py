@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -73,3 +74,37 @@ POOLED = Weighting("POOLED", _ones, _falling)
 """Every pair and triple of draws counts the same (Ruffini thesis, Theorem 3.2.1)."""
 EQUAL_ROWS = Weighting("EQUAL_ROWS", _inverse_falling, _long_enough)
 """Every row long enough counts the same (Zou et al. 2013)."""
+
+
+def row_totals(X: Any) -> Array:
+    """Return the sum of every row.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d)
+        Counts.
+
+    Returns
+    -------
+    array (n,)
+        Totals.
+    """
+    return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
+
+
+def row_divisors(weighting: Weighting, totals: Array) -> Array:
+    """Return what rows of these totals add to the divisors.
+
+    Parameters
+    ----------
+    weighting : Weighting
+        How rows enter.
+    totals : array (n,)
+        Sum of every row.
+
+    Returns
+    -------
+    array (3,)
+        Divisors of order 1, 2 and 3.
+    """
+    return np.array([weighting.divisor(order, totals).sum() for order in (1, 2, 3)])

@@ -21,11 +21,13 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 # Adding a public name is a decision: it shows here.
 PUBLIC = {
     "lvmkit": {"BernoulliMixture", "__version__", "load", "save"},
-    "lvmkit.cohorts": {"codes", "from_counts", "from_events", "from_wide"},
+    "lvmkit.cohorts": {"codes", "from_counts", "from_events", "from_texts", "from_wide"},
     "lvmkit.cohorts.codes": {"categories", "category", "chapter", "chapters", "title"},
     "lvmkit.datasets": {
         *("load_discharges", "fetch_diabetes130", "fetch_nhds2010", "fetch_synthea1k"),
+        *("fetch_dante", "fetch_movie_reviews", "fetch_newsgroups20", "fetch_state_union"),
         *("make_appendix_e", "make_bernoulli_mixture", "SimulatedMixture"),
+        *("make_poisson_mixture", "make_topics", "SimulatedTopics"),
     },
     "lvmkit.moments": {
         *("EQUAL_ROWS", "POISSON", "POOLED", "RAW", "Moments", "Weighting", "WhitenedMoments"),
@@ -42,13 +44,14 @@ PUBLIC = {
         *("comparison_chart", "comparison_table", "frequencies_chart", "frequencies_table"),
         *("heatmap_chart", "heatmap_matrix", "relevance_chart", "relevance_summary"),
         *("relevance_table", "sizes_chart", "sizes_table", "stability_chart", "stability_table"),
+        *("shares_chart", "shares_table", "topic_map_chart", "topic_map_table"),
         *("png", "png_data_uri", "svg", "theme", "themed", "Heatmap"),
     },
     "lvmkit.disclosure": {
         *("count_text", "mask_shares", "suppress", "suppression", "suppression_with_totals"),
         "Suppression",
     },
-    "lvmkit_widgets": {"ClusterExplorer", "Dashboard", "Workbench"},
+    "lvmkit_widgets": {"ClusterExplorer", "Dashboard", "TopicRelevance", "Workbench"},
 }
 
 

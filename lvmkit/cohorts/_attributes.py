@@ -21,7 +21,7 @@ def from_columns(
     """Read columns of the source; where a record's rows differ the smallest value is kept and stated."""
     if not columns:
         return pd.DataFrame(index=pd.Index(ids, dtype=object))
-    values = [_value(table, column) for column in columns]
+    values = [column_value(table, column) for column in columns]
     named = ", ".join(f"{v} AS v{i}" for i, v in enumerate(values))
     smallest = ", ".join(f"min(v{i}) AS a{i}" for i in range(len(values)))
     differs = ", ".join(f"min(v{i}) <> max(v{i}) AS b{i}" for i in range(len(values)))
@@ -37,10 +37,10 @@ def from_columns(
                 "the smallest value is kept."
             )
     chosen = frame[[f"a{i}" for i in range(len(columns))]].set_axis(list(columns), axis=1)
-    return _typed(chosen).set_index(pd.Index(ids, dtype=object))
+    return typed(chosen).set_index(pd.Index(ids, dtype=object))
 
 
-def _value(table: Table, column: str) -> str:
+def column_value(table: Table, column: str) -> str:
     """Return SQL of a column's value; a text column that holds only numbers is read as numbers."""
     name = quoted(column)
     if table.kinds[column] != "text":
@@ -58,9 +58,10 @@ def _value(table: Table, column: str) -> str:
     return f"CAST({text} AS DOUBLE)" if values and not texts else text
 
 
-def _typed(frame: pd.DataFrame) -> pd.DataFrame:
+def typed(frame: pd.DataFrame) -> pd.DataFrame:
     """Give whole numbers and texts the types that a table of records should have."""
-    return pd.DataFrame({name: _typed_column(frame[name]) for name in frame.columns})
+    columns = {name: _typed_column(frame[name]) for name in frame.columns}
+    return pd.DataFrame(columns, index=frame.index)
 
 
 def _typed_column(values: "pd.Series[Any]") -> "pd.Series[Any]":
@@ -100,7 +101,7 @@ def from_table(
             f"give it a column {patient!r} or the patient ids as index."
         )
         raise ValueError(msg)
-    return _typed(keyed.reindex(pd.Index(ids, dtype=object)))
+    return typed(keyed.reindex(pd.Index(ids, dtype=object)))
 
 
 def _spelled(keys: "pd.Index[Any]") -> "pd.Index[Any]":
@@ -129,7 +130,7 @@ def _read(source: str | Path, patient: str, encoding: str) -> pd.DataFrame:
     with opened(source, encoding=encoding) as table:
         table.check("attributes", patient)
         values = ", ".join(
-            f"{table.text(c) if c == patient else _value(table, c)} AS {quoted(c)}"
+            f"{table.text(c) if c == patient else column_value(table, c)} AS {quoted(c)}"
             for c in table.kinds
         )
         return table.database.execute(f"SELECT {values} FROM {table.relation}").df()

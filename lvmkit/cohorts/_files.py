@@ -160,7 +160,7 @@ def _text_fault(name: str) -> str:
                 at = offset - len(waiting) + error.start
                 line = lines + (waiting + block)[: error.start].count(b"\n")
                 found = (waiting + block)[error.start]
-                return _encoding_advice(at, line, found)
+                return encoding_advice(at, line, found)
             offset += len(block)
             lines += block.count(b"\n")
     except (EOFError, gzip.BadGzipFile, zlib.error):
@@ -176,7 +176,7 @@ def _blocks(name: str) -> Iterator[bytes]:
         yield from iter(lambda: file.read(CHUNK), b"")
 
 
-def _encoding_advice(offset: int, line: int, byte: int) -> str:
+def encoding_advice(offset: int, line: int, byte: int) -> str:
     """Say where a file stops being UTF-8 and what to pass instead."""
     likely = "'utf-16'" if offset == 0 and byte in (0xFE, 0xFF) else "'cp1252' or 'latin-1'"
     return (

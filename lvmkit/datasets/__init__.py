@@ -1,17 +1,31 @@
 """Data sets: `make_*` simulate and return the truth, `load_*` are bundled, `fetch_*` are real."""
 
+from lvmkit.datasets.corpora import (
+    fetch_dante,
+    fetch_movie_reviews,
+    fetch_newsgroups20,
+    fetch_state_union,
+)
 from lvmkit.datasets.diabetes import fetch_diabetes130
 from lvmkit.datasets.discharges import load_discharges
 from lvmkit.datasets.nhds import fetch_nhds2010
 from lvmkit.datasets.simulate import SimulatedMixture, make_appendix_e, make_bernoulli_mixture
+from lvmkit.datasets.simulate_topics import SimulatedTopics, make_poisson_mixture, make_topics
 from lvmkit.datasets.synthea import fetch_synthea1k
 
 __all__ = [
     "SimulatedMixture",
+    "SimulatedTopics",
+    "fetch_dante",
     "fetch_diabetes130",
+    "fetch_movie_reviews",
+    "fetch_newsgroups20",
     "fetch_nhds2010",
+    "fetch_state_union",
     "fetch_synthea1k",
     "load_discharges",
     "make_appendix_e",
     "make_bernoulli_mixture",
+    "make_poisson_mixture",
+    "make_topics",
 ]

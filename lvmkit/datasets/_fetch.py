@@ -2,10 +2,11 @@
 
 import gzip
 import hashlib
+import json
 import os
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,11 +23,11 @@ class Remote:
     folder: str
     file: str
     sha256: str
-    """Of the uncompressed CSV text, so that it holds for every source and compression."""
+    """Of the content: uncompressed if the file is .gz, so that it holds for every source and compression."""
     urls: tuple[str, ...]
-    """Original sources, tried in order."""
+    """Original sources, tried in order; none where the file has to be brought by hand."""
     convert: Callable[[Path], bytes]
-    """Turns a downloaded file into the CSV text."""
+    """Turns a downloaded file into the content."""
 
 
 def obtain(remote: Remote) -> Path:
@@ -48,6 +49,11 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
     return frame.to_csv(index=False, lineterminator="\n").encode()
 
 
+def line_bytes(rows: Iterable[Mapping[str, object]]) -> bytes:
+    """Write rows as the lines of JSON whose checksum is known."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+
+
 def _places(remote: Remote) -> list[Path]:
     """Where a file may lie on this machine, best first."""
     shared = os.environ.get("LVMKIT_DATA")
@@ -59,10 +65,10 @@ def _places(remote: Remote) -> list[Path]:
 def _verify(remote: Remote, path: Path) -> None:
     """Refuse a file that is not the published one."""
     try:
-        text = gzip.decompress(path.read_bytes())
+        content = _unpacked(path.name, path.read_bytes())
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        text = b""
-    if hashlib.sha256(text).hexdigest() != remote.sha256:
+        content = b""
+    if hashlib.sha256(content).hexdigest() != remote.sha256:
         msg = (
             f"{remote.folder}/{remote.file} is damaged or another version: its checksum differs. "
             "Delete the file, or copy it again, and repeat."
@@ -70,28 +76,46 @@ def _verify(remote: Remote, path: Path) -> None:
         raise ValueError(msg)
 
 
+def _unpacked(name: str, data: bytes) -> bytes:
+    """Return the content of a file: uncompressed if it is gzip."""
+    return gzip.decompress(data) if name.endswith(".gz") else data
+
+
+def _packed(name: str, content: bytes) -> bytes:
+    """Return the data of the file that holds a content."""
+    return gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+
+
 def _download(remote: Remote, target: Path) -> Path:
     """Try every source; keep the converted table if its checksum is right."""
     reasons = []
     for url in remote.urls:
         try:
-            text = _fetched(url, remote.convert)
+            content = _fetched(url, remote.convert)
         except (OSError, ValueError, KeyError) as error:
             reasons.append(f"{url}: {str(error).splitlines()[0][:200]}")
             continue
-        if hashlib.sha256(text).hexdigest() == remote.sha256:
+        if hashlib.sha256(content).hexdigest() == remote.sha256:
             target.parent.mkdir(parents=True, exist_ok=True)
             partial = target.with_suffix(".partial")
-            partial.write_bytes(gzip.compress(text, mtime=0))
+            partial.write_bytes(_packed(remote.file, content))
             partial.replace(target)
             return target
         reasons.append(f"{url}: the checksum differs from the published data's")
     msg = (
-        f"{remote.folder} is not on this machine and could not be downloaded ({'; '.join(reasons)}). "
-        f"Connect to the internet and repeat, or put {remote.file} into the folder {remote.folder!r} of the "
-        "folder that the environment variable LVMKIT_DATA names."
+        f"{remote.folder} is not on this machine and {_failed(reasons)}put {remote.file} into the folder "
+        f"{remote.folder!r} of the folder that the environment variable LVMKIT_DATA names."
     )
     raise ConnectionError(msg)
+
+
+def _failed(reasons: list[str]) -> str:
+    """Say why there was no download and what else would help."""
+    if not reasons:
+        return "has no address to download it from: "
+    return (
+        f"could not be downloaded ({'; '.join(reasons)}). Connect to the internet and repeat, or "
+    )
 
 
 def _fetched(url: str, convert: Callable[[Path], bytes]) -> bytes:

@@ -1,5 +1,6 @@
 """Simulated mixtures of independent binary features, with the truth they were drawn from."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -22,13 +23,13 @@ class SimulatedMixture(NamedTuple):
     Attributes
     ----------
     X : csr_array (n, d)
-        0/1, float32.
+        0/1 or counts, float32.
     labels : array (n,)
         Component that each row was drawn from.
     weights : array (k,)
         Probability of each component; sums to 1.
     centers : array (k, d)
-        Probability of each feature in each component.
+        Probability of each feature in each component; of counts, its rate.
     feature_names : array of str (d,)
         Names of the features.
     description : str
@@ -87,14 +88,14 @@ def make_bernoulli_mixture(
     >>> data.centers.sum(axis=1).round(6).tolist()
     [5.0, 5.0, 5.0, 5.0]
     """
-    _check_sizes(n_samples, n_features, n_components)
+    check_sizes({"n_samples": n_samples, "n_features": n_features, "n_components": n_components})
     if not 0 < codes_per_row <= 0.5 * LARGEST_PROBABILITY * n_features:
         msg = (
             f"codes_per_row={codes_per_row} must be above 0 and at most "
             f"{0.5 * LARGEST_PROBABILITY * n_features:g} for n_features={n_features}."
         )
         raise ValueError(msg)
-    rng = _generator(random_state)
+    rng = generator(random_state)
     common = min(COMMON_CODES, n_features)
     centers = np.tile(1 / (np.arange(n_features) + 10.0), (n_components, 1))
     for center in centers:
@@ -155,24 +156,23 @@ def make_appendix_e(
     >>> float(data.centers.max()), data.X.shape
     (1.0, (100, 99))
     """
-    _check_sizes(n_samples, n_features, n_components)
-    rng = _generator(random_state)
+    check_sizes({"n_samples": n_samples, "n_features": n_features, "n_components": n_components})
+    rng = generator(random_state)
     centers = rng.exponential(size=(n_components, n_features))
     weights = rng.exponential(size=n_components)
     description = f"Appendix E of Ruffini et al. 2017: d = {n_features}, k = {n_components}."
     return _sampled(n_samples, weights / weights.sum(), centers / centers.max(), rng, description)
 
 
-def _check_sizes(n_samples: int, n_features: int, n_components: int) -> None:
+def check_sizes(sizes: Mapping[str, int]) -> None:
     """Refuse sizes below 1."""
-    sizes = {"n_samples": n_samples, "n_features": n_features, "n_components": n_components}
     for name, size in sizes.items():
         if size < 1:
             msg = f"{name}={size}; expected at least 1."
             raise ValueError(msg)
 
 
-def _generator(random_state: RandomState) -> np.random.Generator:
+def generator(random_state: RandomState) -> np.random.Generator:
     """Return a generator from a seed, a generator or scikit-learn's RandomState."""
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31 - 1))
@@ -190,9 +190,14 @@ def _sampled(
         for z in np.split(labels, range(BLOCK_ROWS, n, BLOCK_ROWS))
     ]
     X = sparse.csr_array(sparse.vstack(blocks, format="csr"))
-    width = len(str(limits.shape[1] - 1))
-    names = np.array([f"x{j:0{width}}" for j in range(limits.shape[1])])
+    names = feature_names(limits.shape[1])
     return SimulatedMixture(X, labels, weights, centers, names, description)
+
+
+def feature_names(d: int, letter: str = "x") -> npt.NDArray[np.str_]:
+    """Name features by number, so that they sort."""
+    width = len(str(d - 1))
+    return np.array([f"{letter}{j:0{width}}" for j in range(d)])
 
 
 def _ones(block: npt.NDArray[np.bool_]) -> sparse.csr_array:

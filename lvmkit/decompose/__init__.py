@@ -1,8 +1,21 @@
 """Decompositions: functions from whitened moments to the centers and weights of the states."""
 
+from lvmkit.decompose.als import als
 from lvmkit.decompose.completion import completion
 from lvmkit.decompose.components import Components
 from lvmkit.decompose.joint import joint_diagonalization
+from lvmkit.decompose.power import power
+from lvmkit.decompose.random_projections import random_projections
+from lvmkit.decompose.svd import svd
 from lvmkit.decompose.svtd import svtd
 
-__all__ = ["Components", "completion", "joint_diagonalization", "svtd"]
+__all__ = [
+    "Components",
+    "als",
+    "completion",
+    "joint_diagonalization",
+    "power",
+    "random_projections",
+    "svd",
+    "svtd",
+]

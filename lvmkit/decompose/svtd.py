@@ -3,20 +3,23 @@
 import numpy as np
 
 from lvmkit._typing import Array, RandomState
-from lvmkit.decompose.components import Components, rotated_components
-from lvmkit.moments import WhitenedMoments
+from lvmkit.decompose.components import AnyMoments, Components, rotated_components, seen
 
 SLICES_AT_ONCE = 32
 """Slices decomposed in one call while searching for the best separated one."""
 
 
-def svtd(moments: WhitenedMoments, *, random_state: RandomState = None) -> Components:
+def svtd(
+    moments: AnyMoments, n_components: int | None = None, *, random_state: RandomState = 0
+) -> Components:
     """Decompose by singular vectors of one slice (SVTD; on raw moments of 0/1 data, ASVTD).
 
     Parameters
     ----------
-    moments : WhitenedMoments
-        Slices H (d, k, k) and first moment.
+    moments : Whitened or WhitenedMoments
+        Moments of k directions, with their slices H (d, k, k).
+    n_components : int, optional
+        Number of states, at most k; all k if not given.
     random_state : int, Generator or None
         Not used: the method is deterministic. Accepted so that all decompositions are called alike.
 
@@ -24,6 +27,11 @@ def svtd(moments: WhitenedMoments, *, random_state: RandomState = None) -> Compo
     -------
     Components
         Centers (k, d) and weights (k,); exact on exact moments.
+
+    Raises
+    ------
+    ValueError
+        If the moments hold only their core: SVTD searches the slices of all features.
 
     Notes
     -----
@@ -39,8 +47,15 @@ def svtd(moments: WhitenedMoments, *, random_state: RandomState = None) -> Compo
     array([0.5, 0.5])
     """
     del random_state
-    slices = moments.slices
-    return rotated_components(slices, separating_rotation(slices), moments.m1)
+    whitened = seen(moments, n_components)
+    if whitened.slices is None:
+        msg = (
+            "svtd searches the slices of all features, and these moments hold only their core; "
+            "sum the slices too (WhitenedMoments), or choose another decomposition"
+        )
+        raise ValueError(msg)
+    rotation = separating_rotation(whitened.slices)
+    return rotated_components(whitened.slices, rotation, whitened.m1)
 
 
 def separating_rotation(slices: Array) -> Array:

@@ -10,14 +10,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows, mixtures
-from lvmkit._checks import require_number
+from lvmkit._checks import listed, require_number
 from lvmkit._typing import Array, Labels, Progress, RandomState
 from lvmkit.em import EMResult, StoppedBy, run_em
 from lvmkit.families import BERNOULLI, Prior
+from lvmkit.linalg import generator_of
 from lvmkit.mixtures import MixtureParams
-from lvmkit.models.mixture_model import MixtureModel, generator_of
+from lvmkit.models.mixture_model import MixtureModel
 from lvmkit.models.starts import bernoulli_start, given_params, part, random_start, silent
 from lvmkit.streams import single_threaded_blas
+
+INITS = ("corrected", "asvtd", "3v-mom", "3v-tpm", "random")
 
 
 class BernoulliMixture(MixtureModel):
@@ -30,10 +33,11 @@ class BernoulliMixture(MixtureModel):
     ----------
     n_components : int, default=8
         Number of clusters k, at most the number of rows.
-    init : {"corrected", "asvtd", "random"} or (weights, centers), default="corrected"
+    init : {"corrected", "asvtd", "3v-mom", "3v-tpm", "random"} or (weights, centers), default="corrected"
         "corrected" removes the bias of the moments of 0/1 data before decomposing them; "asvtd" is the
-        documents' Algorithm 2 to the letter; "random" draws `n_init` starts and keeps the best; a pair of
-        arrays (k,) and (k, d) starts there.
+        documents' Algorithm 2 to the letter; "3v-mom" and "3v-tpm" (Anandkumar et al. 2012b, 2014) use moments
+        between three groups of features, for comparison; "random" draws `n_init` starts and keeps the best; a
+        pair of arrays (k,) and (k, d) starts there.
     n_init : int, default=1
         Number of starts if `init="random"`.
     tol : float, default=1e-5
@@ -49,7 +53,7 @@ class BernoulliMixture(MixtureModel):
     binarize : float or None, default=None
         Entries above it count as 1. None: the data must be 0/1 already.
     random_state : int, Generator or None, default=0
-        Seed of `init="random"`; the other starts use none. None draws a fresh seed at every fit.
+        Seed of `init="random"` and of the three-view starts; the others use none. None draws a fresh seed at every fit.
 
     Attributes
     ----------
@@ -159,13 +163,7 @@ class BernoulliMixture(MixtureModel):
         params = given_params(weights, centers, None, None)
         model = cls(n_components=len(params.weights))
         model.weights_, model.centers_ = params
-        model.n_features_in_ = params.centers.shape[1]
-        model.annotations_ = {}
-        if feature_names is not None:
-            if len(feature_names) != model.n_features_in_:
-                msg = f"feature_names has {len(feature_names)} names; centers have {model.n_features_in_} features"
-                raise ValueError(msg)
-            model.feature_names_in_ = np.asarray(feature_names, dtype=object)
+        model._name_features(feature_names)
         return model
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
@@ -295,16 +293,21 @@ class BernoulliMixture(MixtureModel):
                 "Lower n_components."
             )
             raise ValueError(msg)
-        named = isinstance(self.init, str) and self.init in ("corrected", "asvtd", "random")
+        named = isinstance(self.init, str) and self.init in INITS
         if not named and not (isinstance(self.init, (tuple, list)) and len(self.init) == 2):
-            msg = f"init={self.init!r} is unknown; choose 'corrected', 'asvtd', 'random' or a pair (weights, centers)."
+            msg = f"init={self.init!r} is unknown; choose one of {listed(INITS)} or a pair (weights, centers)."
             raise ValueError(msg)
 
     def _best_of_starts(self, X: Any, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
         """Run EM from every start and keep the best end; the moments give one start."""
         if not isinstance(self.init, str) or self.init != "random":
             start, self.clipped_ = bernoulli_start(
-                X, self.n_components, self.init, prior, part(tell, 0.0, 0.5)
+                X,
+                self.n_components,
+                self.init,
+                prior,
+                part(tell, 0.0, 0.5),
+                generator=generator_of(self.random_state),
             )
             return self._run(X, start, prior, part(tell, 0.5, 1.0))
         self.clipped_ = 0.0

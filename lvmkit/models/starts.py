@@ -10,8 +10,9 @@ from lvmkit._checks import DataWarning
 from lvmkit._typing import Array, Counts, Progress
 from lvmkit.decompose import Components, completion, svtd
 from lvmkit.families import BERNOULLI, Prior
-from lvmkit.linalg import impute_diagonal
+from lvmkit.linalg import generator_of, impute_diagonal
 from lvmkit.mixtures import MixtureParams, em_step, smoothed
+from lvmkit.models.multi_view import three_view_mom, three_view_tpm
 from lvmkit.moments import (
     POISSON,
     RAW,
@@ -159,8 +160,53 @@ def _padded(found: Components, k: int, mean: Array) -> Components:
     return Components(centers, np.append(found.weights, np.zeros(extra)), found.clipped)
 
 
+def three_view_start(
+    X: Counts, k: int, init: str, generator: np.random.Generator, progress: Progress
+) -> Components:
+    """Decompose moments between three groups of features, for comparison.
+
+    Parameters
+    ----------
+    X : sparse rows or array (n, d), float32
+        0/1 rows.
+    k : int
+        Number of states.
+    init : {"3v-mom", "3v-tpm"}
+        Which method.
+    generator : numpy Generator
+        Source of randomness.
+    progress : callable (str, float)
+        Told the stage.
+
+    Returns
+    -------
+    Components
+        Centers not yet projected.
+
+    Raises
+    ------
+    ValueError
+        If each view has fewer features than there are states, or there are too many for a matrix of them.
+    """
+    d = X.shape[1]
+    if not 3 * k <= d <= DENSE_MOMENTS:
+        msg = (
+            f"init={init!r} splits the {d} features into three views and needs n_components={k} in each, and at most "
+            f"{DENSE_MOMENTS:,} in all; choose init='corrected'"
+        )
+        raise ValueError(msg)
+    progress("three views", 0.0)
+    return (three_view_mom if init == "3v-mom" else three_view_tpm)(X, k, generator)
+
+
 def bernoulli_start(
-    X: Counts, k: int, init: Any, prior: Prior, progress: Progress
+    X: Counts,
+    k: int,
+    init: Any,
+    prior: Prior,
+    progress: Progress,
+    *,
+    generator: np.random.Generator | None = None,
 ) -> tuple[MixtureParams, float]:
     """Return the start that `init` names, clipped to valid probabilities.
 
@@ -170,12 +216,14 @@ def bernoulli_start(
         0/1 rows.
     k : int
         Number of states.
-    init : {"corrected", "asvtd"} or (weights, centers)
+    init : {"corrected", "asvtd", "3v-mom", "3v-tpm"} or (weights, centers)
         Which start.
     prior : Prior
         Its mean is the prevalence of the features.
     progress : callable (str, float)
         Told the stage.
+    generator : numpy Generator, optional
+        Source of randomness of the three-view starts.
 
     Returns
     -------
@@ -193,6 +241,9 @@ def bernoulli_start(
         return given_params(init[0], init[1], k, X.shape[1]), 0.0
     if k == 1:
         return MixtureParams(np.ones(1), prior.mean[None, :]), 0.0
+    if init.startswith("3v"):
+        generator = generator or generator_of(0)
+        return _clipped(three_view_start(X, k, init, generator, progress))
     begin = corrected_start if init == "corrected" else asvtd_start
     found, clipped = _clipped(begin(X, k, progress))
     if clipped > LARGE_CLIP and init == "corrected":
@@ -211,7 +262,9 @@ def bernoulli_start(
     return found, clipped
 
 
-def given_params(weights: Any, centers: Any, k: int | None, d: int | None) -> MixtureParams:
+def given_params(
+    weights: Any, centers: Any, k: int | None, d: int | None, *, upper: float | None = 1.0
+) -> MixtureParams:
     """Check parameters that the user gave.
 
     Parameters
@@ -219,11 +272,13 @@ def given_params(weights: Any, centers: Any, k: int | None, d: int | None) -> Mi
     weights : array (k,)
         Non-negative, not all zero; normalized to sum 1.
     centers : array (k, d)
-        In [0, 1].
+        At least 0, at most `upper`.
     k : int or None
         Number of states expected; None for any.
     d : int or None
         Number of features expected; None for any.
+    upper : float or None, default=1
+        Largest valid entry of a center; None for any.
 
     Returns
     -------
@@ -243,8 +298,10 @@ def given_params(weights: Any, centers: Any, k: int | None, d: int | None) -> Mi
     if not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
         msg = f"weights must be non-negative and not all zero; found {w.min()}"
         raise ValueError(msg)
-    if not ((c >= 0) & (c <= 1)).all():
-        msg = f"centers must lie in [0, 1]; found {np.nanmin(c)} to {np.nanmax(c)}"
+    highest = np.finfo(np.float64).max if upper is None else upper
+    if not ((c >= 0) & (c <= highest)).all():
+        valid = "be at least 0" if upper is None else f"lie in [0, {upper:g}]"
+        msg = f"centers must {valid}; found {np.nanmin(c)} to {np.nanmax(c)}"
         raise ValueError(msg)
     return MixtureParams(w / w.sum(), c)
 

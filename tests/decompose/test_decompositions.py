@@ -1,13 +1,33 @@
 """Every decomposition is exact on exact moments."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import linear_sum_assignment
 
-from lvmkit.decompose import completion, joint_diagonalization, svtd
+from lvmkit.datasets import make_poisson_mixture
+from lvmkit.decompose import (
+    als,
+    completion,
+    joint_diagonalization,
+    power,
+    random_projections,
+    svd,
+    svtd,
+)
 from lvmkit.decompose.completion import coinciding_slices
 from lvmkit.decompose.svtd import separating_rotation
 from lvmkit.linalg import impute_diagonal
-from lvmkit.moments import POISSON, RAW, Moments, WhitenedMoments, whiten, whitener_of
+from lvmkit.moments import (
+    POISSON,
+    RAW,
+    Moments,
+    WhitenedMoments,
+    whiten,
+    whitener_of,
+)
+from lvmkit.moments import population as exact
 
 
 def truth(k, d, seed):
@@ -35,13 +55,82 @@ def same_up_to_order(found, centers, weights, atol):
     np.testing.assert_allclose(found.weights[order], weights, atol=atol)
 
 
-@pytest.mark.parametrize("decomposition", [svtd, joint_diagonalization])
-@pytest.mark.parametrize(("k", "d"), [(1, 1), (1, 6), (2, 2), (4, 12), (6, 6)])
+ALL = [svtd, svd, power, als, random_projections, joint_diagonalization]
+SIZES = [(1, 1), (1, 6), (2, 2), (4, 12), (6, 6), (15, 40)]
+
+
+@pytest.mark.parametrize("decomposition", ALL)
+@pytest.mark.parametrize(("k", "d"), SIZES)
 def test_exact_moments_return_the_parameters(decomposition, k, d):
     centers, weights = truth(k, d, seed=10 * k + d)
-    whitener, _ = whiten(np.einsum("j,ja,jb->ab", weights, centers, centers), k)
+    found = decomposition(exact(centers, weights))
+    same_up_to_order(found, centers, weights, atol=1e-4 if decomposition is als else 1e-8)
+    assert found.weights.min() >= 0
+    assert found.weights.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("decomposition", [svtd, joint_diagonalization])
+def test_moments_from_the_explicit_tensor_return_the_parameters(decomposition):
+    centers, weights = truth(4, 12, seed=52)
+    whitener, _ = whiten(np.einsum("j,ja,jb->ab", weights, centers, centers), 4)
     found = decomposition(population(centers, weights, whitener, keep=1.0))
-    same_up_to_order(found, centers, weights, atol=1e-6)
+    same_up_to_order(found, centers, weights, atol=1e-8)
+
+
+@pytest.mark.parametrize("decomposition", ALL)
+def test_decompositions_repeat_and_take_features_in_any_order(decomposition):
+    centers, weights = truth(5, 20, seed=8)
+    order = np.random.default_rng(0).permutation(20)
+    first = decomposition(exact(centers, weights), random_state=3)
+    again = decomposition(exact(centers, weights), random_state=3)
+    np.testing.assert_array_equal(first.centers, again.centers)
+    permuted = decomposition(exact(centers[:, order], weights), random_state=3)
+    same_up_to_order(permuted, first.centers[:, order], first.weights, atol=1e-3)
+
+
+@pytest.mark.parametrize("decomposition", ALL)
+def test_fewer_states_than_directions_use_the_leading_ones(decomposition):
+    moments = exact(*truth(5, 20, seed=9))
+    assert decomposition(moments, 3).centers.shape == (3, 20)
+    with pytest.raises(ValueError, match="n_components=6, but the moments were whitened with 5"):
+        decomposition(moments, 6)
+
+
+def test_svtd_says_that_it_needs_the_slices():
+    moments = replace(exact(*truth(2, 5, seed=1)), slices=None)
+    with pytest.raises(ValueError, match="hold only their core"):
+        svtd(moments)
+
+
+@pytest.mark.parametrize(
+    ("centers", "weights", "message"),
+    [
+        ([[1.0, 2.0], [2.0, 4.0]], [0.5, 0.5], "span only 1 dimensions"),
+        ([[1.0, 2.0]], [0.5, 0.5], "shapes"),
+        ([[1.0, np.nan]], [1.0], "finite"),
+        ([[1.0, 2.0], [2.0, 1.0]], [0.0, 1.0], "weights positive"),
+    ],
+)
+def test_population_refuses_what_moments_cannot_tell_apart(centers, weights, message):
+    with pytest.raises(ValueError, match=message):
+        exact(centers, weights)
+
+
+def test_the_moments_of_a_sample_are_decomposed_best_by_all_slices_together():
+    errors = dict.fromkeys(ALL, 0.0)
+    for seed in range(6):
+        data = make_poisson_mixture(5_000, random_state=seed)
+        moments = Moments.of(data.X, POISSON)
+        whitener, _ = whiten(moments.m2, 5)
+        whitened = WhitenedMoments.of(data.X, whitener, POISSON, second=moments.second)
+        for decomposition in ALL:
+            found = decomposition(whitened).centers
+            distance = ((data.centers[:, None] - found) ** 2).sum(axis=2)
+            rows, columns = linear_sum_assignment(distance)
+            errors[decomposition] += np.sqrt(distance[rows, columns].sum()) / 6
+    assert errors[joint_diagonalization] < errors[power] * 1.05
+    assert errors[joint_diagonalization] < 0.9 * errors[svtd]
+    assert errors[svtd] < errors[svd]
 
 
 def coincide(d):

@@ -10,7 +10,7 @@ from lvmkit_widgets import cli
     [
         (["explore", "gone.csv"], "lvmkit explore: there is no file 'gone.csv'"),
         (["report", "gone.csv", "out.html"], "lvmkit report: there is no file 'gone.csv'"),
-        (["fetch", "nhds"], "there is no data set 'nhds'; there are diabetes130, nhds2010"),
+        (["fetch", "nhds"], "there is no data set 'nhds'; there are dante, diabetes130"),
         (["fetch", "nhds2010", "out.csv"], "the cohort is saved as h5ad: name it 'out.h5ad'"),
     ],
 )

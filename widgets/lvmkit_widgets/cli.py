@@ -14,6 +14,8 @@ from urllib.parse import urlencode
 
 EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
 give another address and a token."
+DATA_SETS = "patients: nhds2010, diabetes130, synthea1k; texts: dante, state_union, movie_reviews, \
+newsgroups20"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -92,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     report.set_defaults(run=_report)
 
     fetch = commands.add_parser("fetch", help="download public data, once, and verify it")
-    fetch.add_argument("name", metavar="NAME", help="nhds2010, diabetes130 or synthea1k")
+    fetch.add_argument("name", metavar="NAME", help=DATA_SETS)
     fetch.add_argument(
         "out",
         nargs="?",
@@ -174,7 +176,8 @@ def _fetch(options: argparse.Namespace) -> None:
         raise ValueError(msg)
     cohort = _fetcher(options.name)()
     n, d = cohort.shape
-    print(f"{options.name}: {n:,} records, {d:,} codes")
+    kind = "words" if "word" in set(cohort.var["system"]) else "codes"
+    print(f"{options.name}: {n:,} records, {d:,} {kind}")
     if out:
         cohort.write_h5ad(out)
         print(f"saved as {out}; explore it with: lvmkit explore {out}")
