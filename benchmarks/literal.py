@@ -88,3 +88,30 @@ def e_step(X: Any, centers: Any, weights: Any) -> Any:
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
     return scores
+
+
+def literal_power(core: Any, *, restarts: int = 25, iterations: int = 20) -> Any:
+    """Return λ_j·v_j in columns, one restart after the other, as Anandkumar et al. 2014, Algorithm 1, is written."""
+    left, k = core.copy(), len(core)
+    generator, along = np.random.default_rng(0), np.empty((k, k))
+    for state in range(k):
+        best, highest = None, -np.inf
+        for _ in range(restarts):
+            vector = generator.normal(size=k)
+            vector = iterated(left, vector / np.linalg.norm(vector), iterations)
+            value = float(vector @ (left @ vector) @ vector)
+            if best is None or value > highest:
+                best, highest = vector, value
+        vector = iterated(left, best, iterations)
+        value = float(vector @ (left @ vector) @ vector)
+        along[:, state] = value * vector
+        left -= value * vector[:, None, None] * vector[:, None] * vector
+    return along
+
+
+def iterated(tensor: Any, vector: Any, iterations: int) -> Any:
+    """Apply v ← T(·, v, v)/‖…‖."""
+    for _ in range(iterations):
+        vector = (tensor @ vector) @ vector
+        vector = vector / np.linalg.norm(vector)
+    return vector

@@ -16,6 +16,10 @@ WORKLOADS = {
     "million": "up to a million rows, against k-means",
     "stability": "planted and real data, against k-means",
     "nhds": "a year of hospital discharges",
+    "decompositions": "error and time of the six decompositions (thesis, Figure 2.1)",
+    "estimators": "moments of Theorem 3.2.1 against Zou et al. (thesis, Figure 3.1)",
+    "topics": "topic models, against Gibbs sampling, variational inference, NMF",
+    "inference": "topic mixtures of 100,000 documents, against tomotopy",
     "cohort_events": "ten million events to a matrix",
 }
 QUICK_EVENTS = 1_000_000

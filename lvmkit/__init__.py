@@ -22,6 +22,7 @@ _PACKAGES = (
     "datasets",
     "decompose",
     "disclosure",
+    "gibbs",
     "models",
     "moments",
     "scores",

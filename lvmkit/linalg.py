@@ -206,7 +206,9 @@ def _improved(
     return values[-k:], basis @ mix[:, -k:], images @ mix[:, -k:]
 
 
-def joint_rotation(slices: Array, *, tol: float = 1e-8, max_iter: int = 100) -> Array:
+def joint_rotation(
+    slices: Array, *, tol: float = 1e-8, max_iter: int = 100, noise_tol: float = 0.0
+) -> Array:
     """Find the rotation that makes many symmetric matrices as diagonal as possible together.
 
     Minimizes the sum of the squares of all off-diagonal entries of OᵀH_rO by Jacobi rotations. The
@@ -220,6 +222,9 @@ def joint_rotation(slices: Array, *, tol: float = 1e-8, max_iter: int = 100) -> 
         Stop when every angle of a sweep is smaller (radians).
     max_iter : int, default=100
         At most so many sweeps over all pairs.
+    noise_tol : float, default=0
+        Also stop when every angle of a sweep is smaller than this times what is left off the diagonal,
+        relative to the diagonal: noise that no rotation removes.
 
     Returns
     -------
@@ -250,14 +255,20 @@ def joint_rotation(slices: Array, *, tol: float = 1e-8, max_iter: int = 100) -> 
         for p, q in _rounds(k):
             angles = _best_angles(work, p, q)
             largest = max(largest, float(np.abs(angles).max()))
-            step = np.eye(k)
+            step, sines = np.eye(k), np.sin(angles)
             step[p, p] = step[q, q] = np.cos(angles)
-            step[p, q], step[q, p] = np.sin(angles), -np.sin(angles)
+            step[p, q], step[q, p] = sines, -sines
             work = _rotated(work, step)
             rotation = rotation @ step
-        if largest < tol:
+        if largest < max(tol, noise_tol * _left_over(work) if noise_tol else 0.0):
             break
     return rotation
+
+
+def _left_over(work: Array) -> float:
+    """Return the norm off the diagonals relative to that on them."""
+    on = float((np.einsum("iim->im", work) ** 2).sum())
+    return float(np.sqrt(max(float((work**2).sum()) - on, 0.0) / on)) if on else 0.0
 
 
 def _compressed(slices: Array) -> Array:
@@ -293,12 +304,9 @@ def _rounds(k: int) -> list[tuple[Array, Array]]:
 def _best_angles(work: Array, p: Array, q: Array) -> Array:
     """Return for every pair the smallest angle that minimizes its squared off-diagonal entries."""
     h, f = work[p, q], work[p, p] - work[q, q]
-    a = 0.5 * ((h * h).sum(axis=1) - (f * f).sum(axis=1) / 4)
-    b = 0.5 * (h * f).sum(axis=1)
-    # With no off-diagonal entry and no difference the cost is flat: leave the pair alone.
-    angles = np.where((a == 0) & (b == 0), 0.0, (np.arctan2(b, a) + np.pi) / 4)
-    smallest: Array = np.where(angles > np.pi / 4, angles - np.pi / 2, angles)
-    return smallest
+    # (atan2(B, A) + π)/4 within a quarter turn; 0 where the cost is flat, as nothing is off the diagonal.
+    angles: Array = np.arctan2(0.0 - (h * f).sum(axis=1), (f * f / 4 - h * h).sum(axis=1)) / 4
+    return angles
 
 
 def _rotated(work: Array, step: Array) -> Array:

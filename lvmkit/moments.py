@@ -12,6 +12,7 @@ from lvmkit._typing import Array, Counts
 from lvmkit.cooccurrence import first_and_second, rows_at_once
 from lvmkit.linalg import significant, whiten, whitener_of
 from lvmkit.streams import map_blocks, sum_blocks
+from lvmkit.subspaces import SubspaceMoments, leading_basis
 from lvmkit.weightings import (
     EQUAL_ROWS,
     POISSON,
@@ -29,9 +30,11 @@ __all__ = [
     "POOLED",
     "RAW",
     "Moments",
+    "SubspaceMoments",
     "Weighting",
     "Whitened",
     "WhitenedMoments",
+    "leading_basis",
     "population",
     "second_moment_operator",
     "significant",

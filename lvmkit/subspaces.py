@@ -144,7 +144,7 @@ class SubspaceMoments:
             pairs = B[:, rows] * B[:, columns]
             # Where h = l, in all three positions; where r = h = l besides, once.
             products += (self.third[part] + B * self.singles[part, None] / 3).T @ pairs
-        left_out = np.empty((q, q, q))
+        left_out: Array = np.empty((q, q, q))
         left_out[:, rows, columns] = left_out[:, columns, rows] = products
         left_out = 3 * symmetrized(left_out)
         result: Array = (self.cubes - left_out) / max(self.divisors[2], 1e-300)
@@ -373,11 +373,10 @@ def leading_eigenvectors(
 
 
 def _orthonormal(block: Array, basis: Array) -> Array:
-    """Return an orthonormal basis of what the block adds to another; directions it lacks are left out."""
-    for _ in range(
-        2
-    ):  # twice, since each round is exact only to the square of the block's condition
-        block = block - basis @ (basis.T @ block)
+    """Return an orthonormal basis of a block already projected off another; lost directions are left out."""
+    for again in (False, True):  # a round is exact only to the square of the block's condition
+        if again:
+            block = block - basis @ (basis.T @ block)
         values, vectors = np.linalg.eigh(block.T @ block)
         kept = values > values[-1] * 1e-6
         block = block @ (vectors[:, kept] / np.sqrt(values[kept]))

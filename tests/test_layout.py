@@ -20,7 +20,10 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 
 # Adding a public name is a decision: it shows here.
 PUBLIC = {
-    "lvmkit": {"BernoulliMixture", "__version__", "load", "save"},
+    "lvmkit": {
+        *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
+        *("__version__", "load", "save"),
+    },
     "lvmkit.cohorts": {"codes", "from_counts", "from_events", "from_texts", "from_wide"},
     "lvmkit.cohorts.codes": {"categories", "category", "chapter", "chapters", "title"},
     "lvmkit.datasets": {
@@ -31,20 +34,29 @@ PUBLIC = {
     },
     "lvmkit.moments": {
         *("EQUAL_ROWS", "POISSON", "POOLED", "RAW", "Moments", "Weighting", "WhitenedMoments"),
+        *("SubspaceMoments", "Whitened", "leading_basis", "population"),
         *("second_moment_operator", "significant", "whiten", "whitener_of"),
     },
-    "lvmkit.decompose": {"Components", "completion", "joint_diagonalization", "svtd"},
-    "lvmkit.models": {"BernoulliMixture"},
+    "lvmkit.decompose": {
+        *("Components", "als", "completion", "joint_diagonalization", "power"),
+        *("random_projections", "svd", "svtd"),
+    },
+    "lvmkit.gibbs": {"topic_mixtures"},
+    "lvmkit.models": {"BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"},
     "lvmkit.scores": {
         *("adjusted_rand", "association", "association_of_counts", "count_codes", "error_rate"),
         *("lift", "match", "relevance", "stability", "CodeCounts", "Matching"),
+        *("coherence", "description_length", "perplexity", "sample_accuracy"),
+        "select_n_components",
     },
     "lvmkit.charts": {
         *("attributes_chart", "attributes_table", "code_profile_chart", "code_profile_table"),
         *("comparison_chart", "comparison_table", "frequencies_chart", "frequencies_table"),
+        *("curves_chart", "curves_table", "whitening_chart", "whitening_table"),
         *("heatmap_chart", "heatmap_matrix", "relevance_chart", "relevance_summary"),
         *("relevance_table", "sizes_chart", "sizes_table", "stability_chart", "stability_table"),
         *("shares_chart", "shares_table", "topic_map_chart", "topic_map_table"),
+        *("selection_chart", "selection_table"),
         *("png", "png_data_uri", "svg", "theme", "themed", "Heatmap"),
     },
     "lvmkit.disclosure": {

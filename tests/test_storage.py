@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit import BernoulliMixture
+from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
 
 
 @pytest.fixture
@@ -84,3 +84,14 @@ def test_what_would_come_back_changed_is_refused_or_kept(model, tmp_path):
     again = lvmkit.load(lvmkit.save(given, tmp_path / "m"))
     assert again.n_components == 2
     np.testing.assert_array_equal(again.init[1], start[1])
+
+
+@pytest.mark.parametrize("model", [SingleTopic, LatentDirichlet, PoissonMixture])
+def test_models_of_counts_come_back_and_judge_the_same(model, tmp_path):
+    X = np.random.default_rng(0).poisson(1.0, size=(300, 12))
+    fitted = model(2).fit(X)
+    again = lvmkit.load(lvmkit.save(fitted, tmp_path / "model.npz"))
+    assert type(again) is model
+    judge = "transform" if hasattr(fitted, "transform") else "predict_proba"
+    np.testing.assert_array_equal(getattr(again, judge)(X), getattr(fitted, judge)(X))
+    assert again.get_params() == fitted.get_params()

@@ -7,13 +7,18 @@ Tables are made from values (`lvmkit.scores.CodeCounts` most of the time), chart
 from lvmkit.charts.attributes import attributes_chart, attributes_table
 from lvmkit.charts.code_profile import code_profile_chart, code_profile_table
 from lvmkit.charts.comparison import comparison_chart, comparison_table
+from lvmkit.charts.curves import curves_chart, curves_table
 from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
 from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
 from lvmkit.charts.relevance import relevance_chart, relevance_summary, relevance_table
+from lvmkit.charts.selection import selection_chart, selection_table
+from lvmkit.charts.shares import shares_chart, shares_table
 from lvmkit.charts.sizes import sizes_chart, sizes_table
 from lvmkit.charts.stability import stability_chart, stability_table
 from lvmkit.charts.svg import png, png_data_uri, svg
 from lvmkit.charts.theme import theme, themed
+from lvmkit.charts.topic_map import topic_map_chart, topic_map_table
+from lvmkit.charts.whitening import whitening_chart, whitening_table
 
 __all__ = [
     "Heatmap",
@@ -23,6 +28,8 @@ __all__ = [
     "code_profile_table",
     "comparison_chart",
     "comparison_table",
+    "curves_chart",
+    "curves_table",
     "frequencies_chart",
     "frequencies_table",
     "heatmap_chart",
@@ -32,6 +39,10 @@ __all__ = [
     "relevance_chart",
     "relevance_summary",
     "relevance_table",
+    "selection_chart",
+    "selection_table",
+    "shares_chart",
+    "shares_table",
     "sizes_chart",
     "sizes_table",
     "stability_chart",
@@ -39,4 +50,8 @@ __all__ = [
     "svg",
     "theme",
     "themed",
+    "topic_map_chart",
+    "topic_map_table",
+    "whitening_chart",
+    "whitening_table",
 ]

@@ -36,7 +36,7 @@ def frame(
     top = len(heads) * (TITLE_SIZE + 4) + len(subs) * (TEXT_SIZE + 4) + 12
     heading = alt.TitleParams(
         heads,
-        subtitle=subs,
+        subtitle=subs or alt.Undefined,  # an empty one would still take room
         anchor="start",
         frame="group",
         dx=4 - left,

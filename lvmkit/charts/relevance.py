@@ -130,13 +130,17 @@ def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5)
     )
 
 
-def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
+def relevance_chart(
+    table: pd.DataFrame, *, noun: str = "cluster", unit: str = "records", width: int = 560
+) -> alt.LayerChart:
     """Draw the share of each code in the cluster over its share in all records.
 
     Parameters
     ----------
     table : DataFrame
         As made by `relevance_table`.
+    noun, unit : str, default="cluster", "records"
+        What is described, and what the shares are shares of (plural).
     width : int, default=560
         Width of the picture, in pixels.
 
@@ -157,7 +161,7 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
         href=[code_link(code) for code in table["code"]],
         text_share=[percent(share) for share in table["share"]],
         text_lift=["–" if np.isnan(lift) else f"× {lift:.1f}" for lift in table["lift"]],
-        hover=[_told(row) for row in table.to_dict("records")],
+        hover=[_told(row, noun) for row in table.to_dict("records")],
     )
     left = margin(table["label"], width * 0.46)
     y = rows_of(list(table["label"]))
@@ -179,12 +183,12 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     name = table["cluster_label"].iloc[0] if len(table) else ""
     return frame(
         [row_labels(data, y, left), behind, inside, share, lift],
-        title=f"What sets cluster {name} apart",
+        title=f"What sets {noun} {name} apart",
         subtitle=(
-            "Thin blue: share of the cluster's records; wide gray: of all records; ×: their ratio (lift)."
+            f"Thin blue: share of the {noun}'s {unit}; wide gray: of all {unit}; ×: their ratio (lift)."
             f"{hidden_note(table['share'])}"
         ),
-        description=f"Bar chart of the most relevant codes of cluster {name}, most relevant first.",
+        description=f"Bar chart of what is most relevant for {noun} {name}, most relevant first.",
         width=width,
         height=max(len(table), 1) * ROW,
         left=left,
@@ -193,7 +197,7 @@ def relevance_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     )
 
 
-def _told(row: dict[Any, Any]) -> str:
+def _told(row: dict[Any, Any], noun: str) -> str:
     """Tell one code in words."""
-    inside = f"{percent(row['share'])} of the cluster ({whole(row['n'])} of {whole(row['size'])})"
+    inside = f"{percent(row['share'])} of the {noun} ({whole(row['n'])} of {whole(row['size'])})"
     return f"{row['label']}: {inside}, {percent(row['overall'])} of all, lift {row['lift']:.2f}"

@@ -85,7 +85,8 @@ def _fitted(tensor: Array, factors: list[Array], max_iter: int, tol: float) -> t
     k = len(tensor)
     unfolded, total = tensor.reshape(k, k * k), float((tensor**2).sum())
     A, B, C = factors
-    error, scale = np.inf, np.ones(k)
+    error = np.inf
+    scale: Array = np.ones(k)
     for _ in range(max_iter):
         A, _ = _solved(unfolded, B, C)
         B, _ = _solved(unfolded, A, C)

@@ -1,9 +1,14 @@
-"""Scores: what sets clusters apart, how two clusterings agree, and how stable a method is."""
+"""Scores: what sets components apart, how well they hold, how clusterings agree, and how many to ask for."""
 
 from lvmkit.scores.association import association, association_of_counts
+from lvmkit.scores.coherence import coherence
 from lvmkit.scores.counts import CodeCounts, count_codes
+from lvmkit.scores.description_length import description_length
 from lvmkit.scores.matching import Matching, adjusted_rand, error_rate, match
+from lvmkit.scores.perplexity import perplexity
 from lvmkit.scores.relevance import lift, relevance
+from lvmkit.scores.sample_accuracy import sample_accuracy
+from lvmkit.scores.selection import select_n_components
 from lvmkit.scores.stability import stability
 
 __all__ = [
@@ -12,10 +17,15 @@ __all__ = [
     "adjusted_rand",
     "association",
     "association_of_counts",
+    "coherence",
     "count_codes",
+    "description_length",
     "error_rate",
     "lift",
     "match",
+    "perplexity",
     "relevance",
+    "sample_accuracy",
+    "select_n_components",
     "stability",
 ]

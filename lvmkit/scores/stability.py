@@ -1,5 +1,6 @@
 """Stability: does the same method find the same clusters in overlapping halves of the data."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -63,17 +64,45 @@ def stability(
     >>> stability(KMeans(2, n_init=1), X, n_repeats=2)
     array([1., 1.])
     """
+    pairs = overlapping_fits(
+        estimator,
+        X,
+        shared=shared,
+        n_repeats=n_repeats,
+        random_state=random_state,
+        progress=progress,
+    )
+    return np.array(
+        [
+            adjusted_rand(*(_labels(model, rows, n_shared) for model, rows in fits))
+            for fits, n_shared in pairs
+        ]
+    )
+
+
+def overlapping_fits(
+    estimator: Any,
+    X: Any,
+    *,
+    shared: float,
+    n_repeats: int,
+    random_state: int,
+    progress: Progress | None,
+) -> Iterator[tuple[list[tuple[Any, Any]], int]]:
+    """Yield two models with the rows each was fitted on, and how many first rows they share.
+
+    The options are those of `stability`.
+    """
     matrix, _ = _rows.unwrapped(X)
     if sparse.issparse(matrix):
         as_rows: Any = sparse.csr_array
         matrix = as_rows(matrix)
     n_shared, n_own = _part_sizes(matrix.shape[0], shared, n_repeats)
     random = check_random_state(random_state)
-    found = np.empty(n_repeats)
     for repeat in range(n_repeats):
         order = random.permutation(matrix.shape[0])
         both = order[:n_shared]
-        fits: list[Labels] = []
+        fits: list[tuple[Any, Any]] = []
         for half in range(2):
             if progress is not None:
                 progress(
@@ -81,17 +110,11 @@ def stability(
                     (2 * repeat + half) / (2 * n_repeats),
                 )
             own = order[n_shared + half * n_own : n_shared + (half + 1) * n_own]
-            fits.append(
-                _labels(
-                    _seeded(estimator, random),
-                    _taken(matrix, np.concatenate([both, own])),
-                    n_shared,
-                )
-            )
-        found[repeat] = adjusted_rand(*fits)
+            rows = _taken(matrix, np.concatenate([both, own]))
+            fits.append((_seeded(estimator, random).fit(rows), rows))
+        yield fits, n_shared
     if progress is not None:
         progress("Stability: done", 1.0)
-    return found
 
 
 def _part_sizes(n_rows: int, shared: float, n_repeats: int) -> tuple[int, int]:
@@ -123,9 +146,8 @@ def _taken(matrix: Any, rows: Labels) -> Any:
     return matrix.iloc[rows] if hasattr(matrix, "iloc") else matrix[rows]
 
 
-def _labels(estimator: Any, rows: Any, n_first: int) -> Labels:
-    """Fit, and return the labels of the first rows."""
-    fitted = estimator.fit(rows)
+def _labels(fitted: Any, rows: Any, n_first: int) -> Labels:
+    """Return the labels of the first rows."""
     labels = getattr(fitted, "labels_", None)
     return np.asarray(
         fitted.predict(_taken(rows, np.arange(n_first))) if labels is None else labels[:n_first]

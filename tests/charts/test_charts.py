@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 
 from lvmkit import charts
@@ -13,6 +14,15 @@ from lvmkit.charts.theme import INK
 from lvmkit.scores import CodeCounts
 
 K = [1, 2, 16, 40]
+SELECTION = pd.DataFrame(
+    {
+        "n_components": [2, 5, 8],
+        "coherence": [-171.1, -196.0, np.nan],
+        "stability": [0.9, 0.9, np.nan],
+        "description_length": [1.05e6, 9.9e5, np.nan],
+        "recommended": [False, True, False],
+    }
+)
 Maker = Callable[[CodeCounts, int], alt.LayerChart]
 
 
@@ -54,6 +64,7 @@ MAKERS: dict[str, Maker] = {
     "stability": lambda c, w: charts.stability_chart(
         charts.stability_table({"ours": [0.9, 0.95], "k-means": [0.4]}), width=w
     ),
+    "selection": lambda _, w: charts.selection_chart(charts.selection_table(SELECTION), width=w),
     "age": age,
     "sex": sex,
     "heat": heat,
@@ -106,7 +117,7 @@ def test_links_stay_in_the_page_and_each_target_is_one_tab_stop(
     stops = [t for t, link in zip(targets, links, strict=True) if "tabindex" not in link]
     assert len(stops) == len(set(stops)) == len(set(targets))
     assert picture.count("<a ") == picture.count("<title>")
-    assert bool(links) == (name != "stability")
+    assert bool(links) == (name not in {"stability", "selection"})
 
 
 def test_links_name_codes_and_clusters(counts: CodeCounts) -> None:
