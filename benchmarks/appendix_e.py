@@ -43,7 +43,49 @@ def main(chosen: Options) -> None:
                 Goal("ARI of corrected", mean_ari(ours, data), least=0.93),
                 Goal("seconds of corrected", mean_seconds(ours), most=0.1),
             )
+    in_new_process(figure_3, rows, 1 if chosen.quick else 3)
     print_table("Ruffini et al. 2017, Table 3, on the authors' laptop", ("method", "s"), DOCUMENTS)
+
+
+def figure_3(rows: int, draws: int) -> None:
+    """Print the agreement against rows, states and features, and the mean seconds of one fit; for one process."""
+    sizes = [(n, 99, 12) for n in (300, 1_000, 3_000) if n < rows]
+    sizes += [(rows, 99, k) for k in (2, 4, 12, 20, 33)]
+    sizes += [(rows, d, 4) for d in (12, 24, 48)]
+    seconds: dict[str, list[float]] = {}
+    table: list[list[Any]] = []
+    behind = 0.0
+    for n, d, k in sizes:
+        data = [make_appendix_e(n, d, k, random_state=seed) for seed in range(draws)]
+        made = [
+            methods.corrected(k),
+            methods.asvtd(k),
+            methods.three_views(k, "3v-mom"),
+            methods.three_views(k, "3v-tpm"),
+            methods.three_views(k, "3v-mom", em=False),
+            methods.three_views(k, "3v-tpm", em=False),
+            methods.kmeans(k, 10),
+            methods.pca_kmeans(k),
+        ]
+        if n <= 1_000:
+            made.append(methods.spectral(k))
+        aris = {}
+        for method in made:
+            runs = [repeated(method, d.X, 0.0, 1) for d in data]
+            aris[method.name] = mean_ari(runs, data)
+            seconds.setdefault(method.name, []).append(mean_seconds(runs))
+        behind = max(behind, max(aris.values()) - aris[made[0].name])
+        table.append([f"n = {n:,}, d = {d}, k = {k}", *aris.values()])
+    columns = ("ARI", *seconds)
+    for row in table:
+        row += [None] * (len(columns) - len(row))
+    title = f"Appendix E, Figure 3: mean of {draws} draws"
+    print_table(title, columns, table)
+    means = [(name, statistics.fmean(spent), len(spent)) for name, spent in seconds.items()]
+    print_table("seconds, mean over these sizes", ("method", "s", "sizes"), means)
+    print_goals(
+        Goal("ARI of corrected below the best of all, at the worst size", behind, most=0.02)
+    )
 
 
 def compared(k: int, draws: int) -> list[tuple[Method, int]]:

@@ -75,6 +75,13 @@ def asvtd(k: int) -> Method:
     return Method("lvmkit, asvtd", estimator)
 
 
+def three_views(k: int, init: str, *, em: bool = True) -> Method:
+    """Return a multi-view start, and EM by the documents' rule; without EM one step, which gives clusters."""
+    rule = {"weights_tol": DOCUMENTS_RULE} if em else {"max_iter": 1}
+    name = f"{init.upper().replace('MOM', 'MoM')}{' + EM' if em else ', one EM step'}"
+    return Method(name, BernoulliMixture(k, init=init, **rule))
+
+
 def literal(k: int) -> Method:
     """Return the documents' algorithm as it reads, dense."""
     estimator = LiteralASVTD(k, weights_tol=DOCUMENTS_RULE)
