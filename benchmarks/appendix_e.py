@@ -65,7 +65,7 @@ def figure_3(rows: int, draws: int) -> None:
             methods.three_views(k, "3v-mom", em=False),
             methods.three_views(k, "3v-tpm", em=False),
             methods.kmeans(k, 10),
-            methods.pca_kmeans(k),
+            methods.pca_kmeans(k)._replace(name="PCA, KMeans, n_init=10"),
         ]
         if n <= 1_000:
             made.append(methods.spectral(k))

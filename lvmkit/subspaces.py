@@ -19,6 +19,9 @@ CORE_ROWS = 1_000
 FEATURES_AT_ONCE = 2_000
 """Features whose coinciding indexes are removed at once: k²/2 numbers for each."""
 
+LARGEST_DENSE = 4_000
+"""Up to so many features a second moment may be formed, if nearly all its directions are wanted."""
+
 
 @dataclass(frozen=True, eq=False)
 class SubspaceMoments:
@@ -347,7 +350,7 @@ def leading_eigenvectors(
     features, so that nothing depends on chance, nor on the order of rows or features.
     """
     width = min(k + oversample, d)
-    if d <= 3 * width:
+    if d <= min(3 * width, LARGEST_DENSE):
         dense = product(np.eye(d))
         return fix_signs(
             linalg.eigh((dense + dense.T) / 2, subset_by_index=(d - k, d - 1))[1][:, ::-1]
@@ -365,7 +368,7 @@ def leading_eigenvectors(
             break
         old = top
         block = _orthonormal(image - basis @ along, basis)
-        if basis.shape[1] + block.shape[1] > d:
+        if not 0 < block.shape[1] <= d - basis.shape[1]:
             break
         basis = np.hstack([basis, block])
     vectors = basis[:, : len(mix)] @ mix[:, ::-1][:, :k]
@@ -378,6 +381,6 @@ def _orthonormal(block: Array, basis: Array) -> Array:
         if again:
             block = block - basis @ (basis.T @ block)
         values, vectors = np.linalg.eigh(block.T @ block)
-        kept = values > values[-1] * 1e-6
+        kept = values > values.max(initial=0.0) * 1e-6
         block = block @ (vectors[:, kept] / np.sqrt(values[kept]))
     return block

@@ -148,12 +148,13 @@ def curves_chart(
         for row in data.itertuples()
     ]
     right = 30 + margin(names, width * 0.36)
-    ticks = max(2, (width - _LEFT - right) // 70)
-    x = alt.X("x:Q", scale=_scale(data["x"], log=log_x), axis=_axis(x_title, ticks, log=log_x))
     spread = pd.concat([data["low"], data["y"], data["high"]])
     scale = _scale(spread, log=log_y)
-    axis = _axis(y_title, max(2, height // 50), log=log_y)
+    axis = _axis(y_title, spread, height // 30, log=log_y)
     y = alt.Y("y:Q", scale=scale, axis=axis)
+    room = (width - _LEFT - right) // 66
+    x_axis = _axis(x_title, data["x"], room, log=log_x)
+    x = alt.X("x:Q", scale=_scale(data["x"], log=log_x), axis=x_axis)
     color = alt.Color("color:N", scale=None, legend=None)
     layers: list[Any] = []
     if (data["high"] > data["low"]).any():
@@ -219,16 +220,29 @@ def _scale(values: pd.Series, *, log: bool) -> alt.Scale:
     return alt.Scale(domain=[start, high + room], nice=False, zero=False)
 
 
-def _axis(title: str, ticks: int, *, log: bool) -> alt.Axis:
-    """Return an axis whose numbers do not overlap."""
-    return alt.Axis(
-        title=title or None,
-        format=",~g" if log else ",~r",
-        tickCount=ticks,
-        domain=False,
-        labelFlush=False,
-        labelOverlap="greedy" if log else True,
-    )
+def _axis(title: str, values: pd.Series, most: int, *, log: bool) -> alt.Axis:
+    """Return an axis with at most so many numbers, which do not overlap."""
+    look: dict[str, Any] = {"title": title or None, "domain": False, "labelFlush": False}
+    if log:
+        ticks = _log_ticks(float(values.min()), float(values.max()), most)
+        return alt.Axis(values=ticks, format=",~g", labelOverlap=False, **look)
+    return alt.Axis(tickCount=max(2, most), format=",~r", labelOverlap=True, **look)
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    """Return round numbers inside a range, as many as there is room for."""
+    first, last = int(np.floor(np.log10(low))), int(np.ceil(np.log10(high)))
+    decades = range(first, last + 1)
+    best = [float(f"1e{j}") for j in decades[1 :: len(decades) // max(most, 2) + 1]]
+    for steps in ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7), range(1, 10), np.arange(10, 100) / 10):
+        ticks = [float(f"{m}e{j}") for j in decades for m in steps]
+        inside = [tick for tick in ticks if low * 0.995 <= tick <= high * 1.005]
+        if len(inside) > max(most, 2):
+            break
+        best = inside
+        if len(best) >= 4:
+            break
+    return best
 
 
 def _legend(data: pd.DataFrame, looks: pd.DataFrame, right: int) -> list[Any]:
@@ -238,12 +252,11 @@ def _legend(data: pd.DataFrame, looks: pd.DataFrame, right: int) -> list[Any]:
         "end", ascending=False, kind="stable"
     )
     layers = []
-    for place, row in enumerate(rows.itertuples(index=False)):
-        base = drawn(pd.DataFrame({"text_series": [fitted(row.series, right - 40)]}))
-        at = {"x": {"expr": "width + 18"}, "y": 12 + _ROW * place}
-        mark = base.mark_point(
-            filled=True, size=64, opacity=1, color=row.color, shape=row.shape, **at
-        )
-        name = base.mark_text(align="left", dx=10, baseline="middle", color=INK, **at)
-        layers += [mark, name.encode(alt.Text("text_series:N"))]
+    looks_of = rows[["series", "color", "shape"]].to_numpy().tolist()
+    for place, (name, color, shape) in enumerate(looks_of):
+        base = drawn(pd.DataFrame({"text_series": [fitted(name, right - 40)]}))
+        at: dict[str, Any] = {"x": {"expr": "width + 18"}, "y": 12 + _ROW * place}
+        mark = base.mark_point(filled=True, size=64, opacity=1, color=color, shape=shape, **at)
+        text = base.mark_text(align="left", dx=10, baseline="middle", color=INK, **at)
+        layers += [mark, text.encode(alt.Text("text_series:N"))]
     return layers

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit._typing import Array, Labels, RandomState
+from lvmkit.linalg import generator_of
 
 __all__ = ["SimulatedMixture", "make_appendix_e", "make_bernoulli_mixture"]
 
@@ -95,7 +96,7 @@ def make_bernoulli_mixture(
             f"{0.5 * LARGEST_PROBABILITY * n_features:g} for n_features={n_features}."
         )
         raise ValueError(msg)
-    rng = generator(random_state)
+    rng = generator_of(random_state)
     common = min(COMMON_CODES, n_features)
     centers = np.tile(1 / (np.arange(n_features) + 10.0), (n_components, 1))
     for center in centers:
@@ -157,7 +158,7 @@ def make_appendix_e(
     (1.0, (100, 99))
     """
     check_sizes({"n_samples": n_samples, "n_features": n_features, "n_components": n_components})
-    rng = generator(random_state)
+    rng = generator_of(random_state)
     centers = rng.exponential(size=(n_components, n_features))
     weights = rng.exponential(size=n_components)
     description = f"Appendix E of Ruffini et al. 2017: d = {n_features}, k = {n_components}."
@@ -170,13 +171,6 @@ def check_sizes(sizes: Mapping[str, int]) -> None:
         if size < 1:
             msg = f"{name}={size}; expected at least 1."
             raise ValueError(msg)
-
-
-def generator(random_state: RandomState) -> np.random.Generator:
-    """Return a generator from a seed, a generator or scikit-learn's RandomState."""
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31 - 1))
-    return np.random.default_rng(random_state)
 
 
 def _sampled(

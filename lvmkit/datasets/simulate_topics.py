@@ -8,7 +8,8 @@ from scipy import sparse
 
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, RandomState
-from lvmkit.datasets.simulate import SimulatedMixture, check_sizes, feature_names, generator
+from lvmkit.datasets.simulate import SimulatedMixture, check_sizes, feature_names
+from lvmkit.linalg import generator_of
 
 __all__ = ["SimulatedTopics", "make_poisson_mixture", "make_topics"]
 
@@ -123,7 +124,7 @@ def make_topics(
     if topics not in TOPICS:
         msg = f"topics={topics!r}; expected 'zipf' or 'uniform'."
         raise ValueError(msg)
-    rng = generator(random_state)
+    rng = generator_of(random_state)
     centers, weights = _parameters(n_features, n_topics, topics, rng)
     alpha = np.zeros(n_topics) if single else alpha0 * weights
     mixtures = _mixtures(n_samples, weights, alpha, rng)
@@ -190,7 +191,7 @@ def make_poisson_mixture(
     """
     check_sizes({"n_samples": n_samples, "n_features": n_features, "n_components": n_components})
     require_number(total, "total", least=0, above=True)
-    rng = generator(random_state)
+    rng = generator_of(random_state)
     shares, weights = _parameters(n_features, n_components, "uniform", rng)
     one_each = _mixtures(n_samples, weights, np.zeros(n_components), rng)
     # independent Poisson variables are a Poisson total, spread by their shares of it

@@ -158,7 +158,7 @@ class MomentModel(RowModel):
         if rank < self.n_components:
             msg = (
                 f"n_components={self.n_components}, but the second moment of the data supports only {rank}: "
-                f"the other {self.n_components - rank} have weight 0 and the overall mean as their center. "
+                "the others have weight 0 and the overall mean as their center. "
                 f"Choose n_components <= {max(rank, 1)}, or fit more rows."
             )
             warnings.warn(msg, DataWarning, stacklevel=5)

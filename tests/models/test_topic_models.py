@@ -187,6 +187,15 @@ def test_more_states_than_the_data_support_are_named_and_left_empty(model):
     assert fitted.centers_.shape == (4, 5)
 
 
+@pytest.mark.parametrize("model", MODELS)
+def test_rows_that_are_all_alike_have_one_state(model):
+    row = np.random.default_rng(0).poisson(0.1, 500)
+    with pytest.warns(DataWarning, match="features occur in no row"):
+        fitted = model(1).fit(np.tile(row, (50, 1)))
+    expected = row if model is PoissonMixture else row / row.sum()
+    np.testing.assert_allclose(fitted.centers_[0], expected, atol=1e-3)
+
+
 def test_short_documents_are_counted(single):
     X = sparse.vstack([single.X[:500], sparse.csr_array(np.eye(300, dtype=np.float32)[:20])])
     with pytest.warns(DataWarning, match="20 of 520 rows have fewer than 3 words"):
