@@ -57,7 +57,7 @@ def joint_diagonalization(
         start = _powered(whitened.core, start)
     # Without noise the angles fall to rounding; with it, they need not fall far below the noise.
     turned = start.T @ slices @ start
-    rotation = start @ joint_rotation(turned, noise_tol=0.01)
+    rotation = start @ joint_rotation(turned, noise_tol=0.03)
     return projected_components(whitened, rotation)
 
 

@@ -119,8 +119,10 @@ class MomentMixture(MomentModel, MixtureModel):
         DataWarning
             If rows hold none of the model's features, or features are unknown or missing.
         """
-        labels: Labels = self.predict_proba(X).argmax(axis=1)
-        return labels
+        self._require_fitted()
+        rows = self._validated(X, reset=False)
+        self._tell_empty(rows)
+        return mixtures.most_likely(rows, self._params(), self._family)
 
     def predict_proba(self, X: Any) -> Array:
         """Return the posterior probability of every state for each row.
@@ -167,8 +169,8 @@ class MomentMixture(MomentModel, MixtureModel):
 
     def _params(self) -> MixtureParams:
         """Return the parameters that rows are judged by: those of moments hold zeros, which noise put there."""
-        smoothed = getattr(self, "stopped_by_", "moments") == "moments"
-        centers = self._smoothed_centers(self.smoothing) if smoothed else self.centers_
+        refined = getattr(self, "n_iter_", 0) > 0
+        centers = self.centers_ if refined else self._smoothed_centers(self.smoothing)
         return MixtureParams(self.weights_, centers)
 
     def _check_options(self) -> None:

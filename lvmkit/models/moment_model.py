@@ -256,7 +256,9 @@ class MomentModel(RowModel):
             warnings.warn(msg, DataWarning, stacklevel=3)
 
     def _smoothed_centers(self, share: float) -> Array:
-        """Mix a share of the overall frequencies into every center: no word seen is impossible anywhere."""
+        """Mix a share of the overall frequencies into centers from moments; given ones are taken as they are."""
+        if not hasattr(self, "clipped_"):
+            return self.centers_
         smoothed: Array = (1 - share) * self.centers_ + share * (self.weights_ @ self.centers_)
         return smoothed
 

@@ -143,6 +143,9 @@ class PoissonMixture(MomentMixture):
         """Sum the rows as they are, without coinciding indexes."""
         return rows, FACTORIAL
 
+    def _tell_empty(self, rows: Any) -> None:
+        """Say nothing: that nothing was counted tells about the cluster too."""
+
     def _prior(self, rows: Any) -> Prior:
         """Place the imaginary rows at the overall mean."""
         return Prior.around(rows.sum(axis=0), rows.shape[0], self.prior)

@@ -128,3 +128,22 @@ def test_pictures_fit_a_page(width: int, log: bool) -> None:
 def test_a_title_without_subtitle_is_not_cut_off() -> None:
     spec = curves_chart(curves_table(N, ERRORS), title="Error").to_dict()
     assert "subtitle" not in spec["title"]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [
+        (100, 1e5, [100, 1_000, 10_000, 1e5]),
+        (1_000, 10_000, [1_000, 2_000, 5_000, 10_000]),
+        (0.43, 0.9, [0.5, 0.6, 0.7, 0.8, 0.9]),
+        (5, 5, [5]),
+    ],
+)
+def test_numbers_of_a_logarithmic_axis_are_round_and_few(
+    low: float, high: float, ticks: list[float]
+) -> None:
+    chart = curves_chart(
+        curves_table([low, high], {"a": [low, high]}), title="a", log_x=True, log_y=True
+    )
+    axes = chart.to_dict()["layer"][0]["encoding"]
+    assert axes["x"]["axis"]["values"] == axes["y"]["axis"]["values"] == ticks

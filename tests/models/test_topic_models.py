@@ -89,7 +89,7 @@ def test_a_poisson_mixture_finds_the_planted_rates():
 def test_log_likelihoods_are_those_of_scipy():
     X = np.array([[3, 0, 1], [0, 2, 2]], dtype=float)
     weights, topics = [0.3, 0.7], np.array([[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]])
-    model = SingleTopic.from_parameters(weights, topics).set_params(smoothing=0.0)
+    model = SingleTopic.from_parameters(weights, topics)
     expected = [
         np.log(
             sum(
@@ -100,7 +100,7 @@ def test_log_likelihoods_are_those_of_scipy():
         for x in X
     ]
     np.testing.assert_allclose(model.score_samples(X), expected)
-    rates = PoissonMixture.from_parameters(weights, 5 * topics).set_params(smoothing=0.0)
+    rates = PoissonMixture.from_parameters(weights, 5 * topics)
     expected = [
         np.log(
             sum(w * poisson.pmf(x, 5 * mu).prod() for w, mu in zip(weights, topics, strict=True))
@@ -218,6 +218,12 @@ def test_empty_documents_and_unknown_words_are_told_when_judged(single):
         assert "1 of 2 rows hold none of the model's features" in text
         np.testing.assert_allclose(found[1], judge.weights_, atol=1e-2)
         np.testing.assert_allclose(found.sum(axis=1), 1)
+
+
+def test_nothing_counted_tells_a_poisson_mixture_about_the_cluster():
+    model = PoissonMixture.from_parameters([0.7, 0.3], [[5.0, 2.0], [2.0, 6.0]])
+    odds = 0.7 * np.exp(-7) / (0.3 * np.exp(-8))
+    np.testing.assert_allclose(model.predict_proba([[0, 0]])[0, 0], odds / (1 + odds))
 
 
 def test_words_that_never_occur_are_told_and_stay_zero(single):

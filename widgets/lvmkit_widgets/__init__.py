@@ -7,11 +7,12 @@ from typing import Any
 _HOMES = {
     "ClusterExplorer": "lvmkit_widgets.cluster_explorer",
     "Dashboard": "lvmkit_widgets.dashboard",
+    "TopicRelevance": "lvmkit_widgets.topic_relevance",
     "Workbench": "lvmkit_widgets.workbench",
 }
 _NEEDED = ("panel", "anywidget")
 
-__all__ = ["ClusterExplorer", "Dashboard", "Workbench"]
+__all__ = ["ClusterExplorer", "Dashboard", "TopicRelevance", "Workbench"]
 
 
 def __getattr__(name: str) -> Any:

@@ -160,7 +160,7 @@ class Analysis:
                 return known, made
         found = raw.suppress(threshold) if threshold else raw
         hints = [
-            f"({_short(hint)})" if hint else ""
+            f"({short(hint)})" if hint else ""
             for hint in marks(found, most=1, balance=HINT_BALANCE)
         ]
         found = found.rename([n or hint for n, hint in zip(given, hints, strict=True)])
@@ -275,8 +275,19 @@ def carry_names(
     return new, carried
 
 
-def _short(title: str) -> str:
-    """Cut a long title at a word."""
+def short(title: str) -> str:
+    """Cut a long title at a word.
+
+    Parameters
+    ----------
+    title : str
+        Of a code.
+
+    Returns
+    -------
+    str
+        At most 40 letters, and an ellipsis where it was cut.
+    """
     if len(title) <= HINT_LETTERS:
         return title
     return title[:HINT_LETTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"

@@ -1,4 +1,4 @@
-"""The command ``lvmkit``: explore a cohort, write a report, fetch public data."""
+"""The command ``lvmkit``: explore a cohort or topics, write a report, fetch public data."""
 
 from __future__ import annotations
 
@@ -62,20 +62,10 @@ def _parser() -> argparse.ArgumentParser:
         metavar="K",
         help="clusters at the start (%(default)s)",
     )
-    explore.add_argument(
-        "--port",
-        type=_port,
-        default=5006,
-        help="port to listen on; 0 takes a free one (%(default)s)",
-    )
-    explore.add_argument(
-        "--address",
-        default="127.0.0.1",
-        help="address to listen on; others than this machine's own need a token (%(default)s)",
-    )
-    explore.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
-    explore.add_argument("--no-browser", action="store_true", help="only print the address")
+    _add_serving(explore)
     explore.set_defaults(run=_explore)
+
+    _add_topics(commands)
 
     report = commands.add_parser(
         "report", help="cluster a file and save the result as one HTML page"
@@ -105,10 +95,57 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_topics(commands: Any) -> None:
+    """Add the command that shows topics of texts."""
+    topics = commands.add_parser(
+        "topics", help="fit topics to texts and open them in a browser", epilog=EPILOG
+    )
+    topics.add_argument(
+        "source",
+        metavar="TEXTS",
+        help="folder of .txt files, one document each; CSV, Parquet or JSON lines with a column of "
+        "texts; or h5ad with counts",
+    )
+    topics.add_argument("--text", metavar="COLUMN", help="column of the texts")
+    topics.add_argument(
+        "--components",
+        type=_components,
+        nargs="+",
+        default=[8],
+        metavar="K",
+        help="numbers of topics, one or more (8)",
+    )
+    topics.add_argument(
+        "--model",
+        choices=("SingleTopic", "LatentDirichlet"),
+        default="SingleTopic",
+        help="one topic per document, or mixtures of them (%(default)s)",
+    )
+    _add_serving(topics)
+    topics.set_defaults(run=_topics)
+
+
+def _add_serving(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a command that serves a dashboard."""
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=5006,
+        help="port to listen on; 0 takes a free one (%(default)s)",
+    )
+    parser.add_argument(
+        "--address",
+        default="127.0.0.1",
+        help="address to listen on; others than this machine's own need a token (%(default)s)",
+    )
+    parser.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
 def _components(text: str) -> int:
     """Return a number of clusters."""
     if not text.isdecimal() or int(text) < 1:
-        msg = f"{text!r} is no number of clusters; use 1 or more"
+        msg = f"{text!r} is no number of components; use 1 or more"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 
@@ -133,21 +170,44 @@ def _existing(text: str) -> Path:
 def _explore(options: argparse.Namespace) -> None:
     """Serve the workbench until interrupted."""
     path = _existing(options.file) if options.file else None
-    token = secrets.token_urlsafe(24) if options.token == "new" else options.token
     workbench = import_module("lvmkit_widgets").Workbench
-    serving = import_module("lvmkit_widgets.serve")
     cohort = str(path) if path else "discharges"
+    _serve(lambda: workbench(cohort, k=options.components), options, title="lvmkit workbench")
+
+
+def _topics(options: argparse.Namespace) -> None:
+    """Fit topics to texts and serve them until interrupted."""
+    corpus = _corpus(options)
+    model = getattr(import_module("lvmkit"), options.model)
+    models = [model(n_components=k).fit(corpus) for k in options.components]
+    board = import_module("lvmkit_widgets").TopicRelevance
+    name = Path(options.source).expanduser().resolve().name
+    _serve(lambda: board(models, corpus, name=name), options, title="Topics")
+
+
+def _corpus(options: argparse.Namespace) -> Any:
+    """Read texts or counts."""
+    path = Path(options.source).expanduser()
+    if path.suffix.lower() == ".h5ad":
+        return import_module("anndata").read_h5ad(_existing(options.source))
+    return import_module("lvmkit.cohorts").from_texts(path, text=options.text)
+
+
+def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:
+    """Serve a dashboard until interrupted."""
+    token = secrets.token_urlsafe(24) if options.token == "new" else options.token
+    serving = import_module("lvmkit_widgets.serve")
     server = serving.serve(
-        lambda: workbench(cohort, k=options.components),
+        factory,
         address=options.address,
         port=options.port,
         token=token,
         show=not options.no_browser,
-        title="lvmkit workbench",
+        title=title,
         start=False,
     )
     query = f"?{urlencode({'token': token})}" if token else ""
-    print(f"The workbench is at http://{options.address}:{server.port}/{query}")
+    print(f"{title} is at http://{options.address}:{server.port}/{query}")
     print("Stop it with Ctrl+C.", flush=True)
     serving.run(server)
 

@@ -19,7 +19,9 @@ class CohortView:
     Parameters
     ----------
     cohort : AnnData
-        Patients by codes; counts are read as present or absent.
+        Patients by codes.
+    binary : bool, default=True
+        Whether counts are read as present or absent.
 
     Raises
     ------
@@ -29,7 +31,7 @@ class CohortView:
         When it is empty.
     """
 
-    def __init__(self, cohort: Any) -> None:
+    def __init__(self, cohort: Any, *, binary: bool = True) -> None:
         if not all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
             message = (
                 f"The explorer needs a cohort (an AnnData table); found {type(cohort).__name__}. "
@@ -45,7 +47,7 @@ class CohortView:
         self.titles: dict[str, str] = {
             code: str(title) for code, title in zip(self.codes, names, strict=True)
         }
-        self._X = _binary(cohort.X)
+        self._X = _binary(cohort.X) if binary else sparse.csr_matrix(cohort.X, dtype=np.float32)
         self._matrices: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._rows: dict[str, npt.NDArray[np.intp]] = {}
 
@@ -109,7 +111,7 @@ class CohortView:
         Returns
         -------
         sparse (n, d)
-            0 or 1, float32, CSR.
+            0 or 1 (or counts), float32, CSR.
         """
         key = (subset.code, tuple(codes))
         if key not in self._matrices:

@@ -79,6 +79,7 @@ class Sizes(Component):
     selected = param.Integer(None, allow_None=True, doc="Id of the selected cluster.")
     others = Field(default=[], instantiate=True, doc="Ids added by shift-click or shift-enter.")
     noun = param.String("patients", doc="What is counted.")
+    comparable = param.Boolean(default=True, doc="Whether Shift adds clusters to `others`.")
 
 
 class Relevance(Component):
@@ -102,6 +103,16 @@ class Relevance(Component):
     search = param.String("", doc="Only codes or titles with every one of these words.")
     code = param.String("", doc="The code that is marked.")
     counts = param.Bytes(b"", doc="int32, clusters x codes: records with the code; -1 hides.")
+    size = param.Integer(0, doc="Number of records; what `counts` sum to, where none is hidden.")
+    totals = param.Bytes(b"", doc="int32, one per code: how often it occurs; bars then show this.")
+    empty = Field(default=[], instantiate=True, doc="Rows of centers that stand for nothing.")
+    labels = Field(
+        default={}, instantiate=True, doc="Words for columns and keys; see relevance.js."
+    )
+    download = param.String("", doc="File name without ending: a button saves the rows as CSV.")
+    spreads = param.Boolean(default=False, doc="Whether the browser keeps `spread` up to date.")
+    spread = Field(default=[], instantiate=True, doc="Part of each cluster in the marked code.")
+    spread_total = param.Integer(None, allow_None=True, doc="How often the marked code occurs.")
     pick = Signal(doc="A code was picked.")
 
 
@@ -174,6 +185,64 @@ class Text(Component):
     )
 
 
-KINDS: dict[str, type[Component]] = {
-    kind.kind: kind for kind in (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
-}
+class Steps(Component):
+    """A slider over a few named steps, such as fitted models."""
+
+    kind: ClassVar[str] = "steps"
+
+    label = param.String("", doc="What is chosen.")
+    options = Field(default=[], instantiate=True, doc="Dicts: label, and note for small print.")
+    selected = param.Integer(0, bounds=(0, None), doc="Place of the chosen step, from 0.")
+
+
+class TopicMap(Component):
+    """Topics as circles, as far from each other as their words differ, and the topics of a term."""
+
+    kind: ClassVar[str] = "topic_map"
+
+    items = Field(
+        default=[],
+        instantiate=True,
+        doc="Dicts: id, name, label (with the id), x, y, share (None hides), empty.",
+    )
+    selected = param.Integer(None, allow_None=True, doc="Id of the selected topic.")
+    other = param.Integer(None, allow_None=True, doc="Id of the topic to compare with.")
+    term = param.String("", doc="The term whose topics are shown.")
+    spread = Field(default=[], instantiate=True, doc="Part of each topic in the term.")
+    total = param.Integer(None, allow_None=True, doc="How often the term occurs.")
+    noun = param.String("words", doc="What the shares are shares of.")
+    download = param.String("topic-map", doc="File name without ending.")
+
+
+class Versus(Component):
+    """Two topics face to face, from the numbers of a `Relevance`."""
+
+    kind: ClassVar[str] = "versus"
+
+    source = param.String("relevance", doc="Name of the component that holds the numbers.")
+    first = param.Integer(None, allow_None=True, doc="Id of a topic.")
+    second = param.Integer(None, allow_None=True, doc="Id of the topic to compare with.")
+    top = param.Integer(12, bounds=(1, None), doc="Number of terms on each side.")
+    pick = Signal(doc="A term was picked.")
+
+
+class Documents(Component):
+    """The documents that stand for a topic, with its words marked in their texts."""
+
+    kind: ClassVar[str] = "documents"
+
+    items = Field(
+        default={},
+        instantiate=True,
+        doc="Id of the topic to dicts: row, title, about, share, text, cut (there is more).",
+    )
+    marks = Field(default={}, instantiate=True, doc="Id of the topic to words that are marked.")
+    topic = param.Integer(None, allow_None=True, doc="Id of the topic that is shown.")
+    opened = Field(default=None, doc="Row and whole text of one document.")
+    hint = param.String("", doc="Shown where the documents of the topic are not known.")
+    open = Signal(doc="The whole text of a row is wanted.")
+
+
+_EVERY = (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
+_TOPICS = (Steps, TopicMap, Versus, Documents)
+KINDS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS)}

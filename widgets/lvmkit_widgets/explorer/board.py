@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from lvmkit_widgets.component import Component
-from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer import report
 from lvmkit_widgets.explorer.change import Change
 from lvmkit_widgets.explorer.compare import Compare
@@ -21,9 +20,10 @@ from lvmkit_widgets.explorer.share import Share
 from lvmkit_widgets.explorer.strip import Steps, Strip
 from lvmkit_widgets.explorer_state import ExplorerState
 from lvmkit_widgets.kinds import Status
+from lvmkit_widgets.parts import PartsBoard
 
 
-class ExplorerBoard(Dashboard):
+class ExplorerBoard(PartsBoard[ExplorerState]):
     """All parts of the explorer, bound to one state at a time.
 
     Parameters
@@ -32,46 +32,24 @@ class ExplorerBoard(Dashboard):
         Further components, for instance to open files.
     """
 
-    state: ExplorerState
-
     def __init__(self, above: dict[str, Component] | None = None) -> None:
         self._steps, self._strip = Steps(), Strip()
-        self._frame: list[Part] = [self._steps, self._strip]
         self._overview, self._compare = Overview(), Compare()
         first: list[Part] = [self._overview, Marks(), People(), self._compare]
-        self._tabs = [*first, Members(), Newcomer(), Change(), Share()]
-        components: dict[str, Component] = {"status": Status(), **(above or {})}
-        for part in (*self._frame, *self._tabs):
-            components |= part.components
-        super().__init__(components, "status", title="Cluster explorer")
-        self.stage.tabs = {"main": 0}
-        for part in (*self._frame, *self._tabs):
-            part.connect(self)
-        self.listen("stage", "tabs", lambda _: self._refresh(set()))
+        super().__init__(
+            {"status": Status(), **(above or {})},
+            frame=[self._steps, self._strip],
+            tabs=[*first, Members(), Newcomer(), Change(), Share()],
+            title="Cluster explorer",
+        )
 
     @property
     def parts_layout(self) -> list[Any]:
         """Where the parts stand."""
-        tabs = [{"title": part.title, "content": part.layout} for part in self._tabs]
         return [
             {"row": [self._steps.layout, "status"], "widths": [1, 3]},
-            {"sidebar": self._strip.layout, "main": ["naming", {"tabs": tabs, "id": "main"}]},
+            {"sidebar": self._strip.layout, "main": ["naming", self.tabs_layout]},
         ]
-
-    def show_state(self, state: ExplorerState) -> None:
-        """Explore another state from now on.
-
-        Parameters
-        ----------
-        state : ExplorerState
-            Model and cohort.
-        """
-        self.state = state
-        with self.batch():
-            for part in (*self._frame, *self._tabs):
-                part.bind(state)
-            self._refresh(set(state.param))
-        state.param.watch(self._changed, [field for field in state.param if field != "name"])
 
     def to_html(self, path: str | Path) -> Path:
         """Save a report: one file, totals only, small counts hidden, without patients.
@@ -90,8 +68,7 @@ class ExplorerBoard(Dashboard):
         with self.batch():
             try:
                 self.state.hide_small = True
-                for part in (*self._frame, *self._tabs):
-                    self._update(part)
+                self.update_all()
                 return super().to_html(path)
             finally:
                 self.state.hide_small = hidden
@@ -116,29 +93,15 @@ class ExplorerBoard(Dashboard):
         """
         return report.cases(self.state)
 
-    def _changed(self, *events: Any) -> None:
-        """Follow the state: everything that is seen, once."""
-        if events[0].obj is not self.state:
-            return
-        names = {event.name for event in events}
-        with self.batch():
-            self._refresh(names)
-            if "message" in names and self.state.message:
-                self.say(self.state.message)
+    def heading(self, names: set[str]) -> None:
+        """Write title, subtitle and footer anew if what they tell has changed.
 
-    def _refresh(self, names: set[str]) -> None:
-        """Refresh the parts that are seen; remember which others are out of date."""
-        opened = self._tabs[self.stage.tabs.get("main", 0)]
-        for part in (*self._frame, *self._tabs):
-            part.stale |= bool(part.depends & names)
-            if part.stale and (part in self._frame or part is opened):
-                self._update(part)
+        Parameters
+        ----------
+        names : set of str
+            What has changed.
+        """
         if names & {"assignment", "history", "hide_small", "threshold"}:
             self.stage.param.update(
                 title=self.state.title, subtitle=subtitle(self.state), footer=footer(self.state)
             )
-
-    def _update(self, part: Part) -> None:
-        """Refresh a part."""
-        part.stale = False
-        part.refresh()

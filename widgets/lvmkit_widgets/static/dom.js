@@ -4,6 +4,7 @@
 const FORMATS = [0, 1, 2, 3, 4, 5, 6].map(
   (digits) => new Intl.NumberFormat("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }),
 );
+const SVG_NS = "http://www.w3.org/2000/svg";
 let lastId = 0;
 
 function uid(stem) {
@@ -123,6 +124,18 @@ function matcher(search) {
   };
 }
 
+// One line of CSV; text that a spreadsheet would run as a formula is disarmed.
+function csvLine(values) {
+  return values
+    .map((value) => {
+      if (value === null || value === undefined) return "";
+      if (typeof value === "number") return String(value);
+      const text = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
+      return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    })
+    .join(",");
+}
+
 function saveFile(name, content, mime) {
   const url = URL.createObjectURL(new Blob([content], { type: mime }));
   const link = h("a", { href: url, download: name });
@@ -130,6 +143,25 @@ function saveFile(name, content, mime) {
   link.click();
   link.remove();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+// Save a drawn picture on white, at twice its size.
+function savePng(svg, name) {
+  const copy = svg.cloneNode(true);
+  const { width, height } = svg.viewBox.baseVal;
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", height);
+  const image = new Image();
+  image.onload = () => {
+    const canvas = h("canvas", { width: width * 2, height: height * 2 });
+    const paint = canvas.getContext("2d");
+    paint.fillStyle = "white";
+    paint.fillRect(0, 0, canvas.width, canvas.height);
+    paint.drawImage(image, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => saveFile(`${name}.png`, blob, "image/png"));
+  };
+  const text = new XMLSerializer().serializeToString(copy);
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
 }
 
 // One tab stop for a group of items; arrows, Home and End move inside it.

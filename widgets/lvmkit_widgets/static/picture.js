@@ -1,7 +1,5 @@
 // An SVG picture without anything active in it; links in it become picks.
 
-const SVG_NS = "http://www.w3.org/2000/svg";
-
 // Parse a picture and remove whatever could act or fetch.
 function safePicture(source) {
   const svg = new DOMParser().parseFromString(source, "image/svg+xml").documentElement;
@@ -39,24 +37,6 @@ function picture(part, el) {
   let links = [];
   const settle = roving(frame, () => links);
 
-  function savePng() {
-    const copy = svg.cloneNode(true);
-    const { width, height } = svg.viewBox.baseVal;
-    copy.setAttribute("width", width);
-    copy.setAttribute("height", height);
-    const image = new Image();
-    image.onload = () => {
-      const canvas = h("canvas", { width: width * 2, height: height * 2 });
-      const paint = canvas.getContext("2d");
-      paint.fillStyle = "white";
-      paint.fillRect(0, 0, canvas.width, canvas.height);
-      paint.drawImage(image, 0, 0, canvas.width, canvas.height);
-      canvas.toBlob((blob) => saveFile(`${part.get("download")}.png`, blob, "image/png"));
-    };
-    const text = new XMLSerializer().serializeToString(copy);
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
-  }
-
   part.on(["svg", "alt"], () => {
     const source = part.get("svg");
     svg = source ? safePicture(source) : null;
@@ -72,7 +52,7 @@ function picture(part, el) {
     }
     svg.removeAttribute("width");
     svg.removeAttribute("height");
-    svg.style.cssText = `width:100%;height:auto;max-width:${width}px;min-width:${Math.min(width, 340)}px`;
+    svg.style.cssText = `width:100%;height:auto;max-width:${width}px;min-width:${width > 800 ? width * 0.6 : Math.min(width, 340)}px`;
     links = [...svg.querySelectorAll("a")].filter((anchor) => linkOf(anchor));
     svg.setAttribute("role", links.length ? "group" : "img");
     svg.setAttribute("aria-label", part.get("alt") || part.get("title") || "picture");
@@ -107,7 +87,7 @@ function picture(part, el) {
     const saveSvg = () => saveFile(`${name}.svg`, part.get("svg"), "image/svg+xml");
     tools.append(
       h("button.quiet", { type: "button", text: "Save SVG", onclick: () => svg && saveSvg() }),
-      h("button.quiet", { type: "button", text: "Save PNG", onclick: () => svg && savePng() }),
+      h("button.quiet", { type: "button", text: "Save PNG", onclick: () => svg && savePng(svg, name) }),
     );
   });
 }

@@ -1,7 +1,7 @@
 // The clusters in a strip: number, share, and which one is selected.
 
 function sizes(part, el) {
-  const list = h("div.lvm-cards", { role: "listbox", "aria-label": "Clusters" });
+  const list = h("div.lvm-cards", { role: "listbox" });
   const hint = h("p.lvm-hint");
   el.append(list, hint);
   let cards = [];
@@ -15,7 +15,7 @@ function sizes(part, el) {
 
   function choose(id, more) {
     const others = part.get("others");
-    if (more && id !== part.get("selected")) {
+    if (more && part.get("comparable") && id !== part.get("selected")) {
       const rest = others.includes(id) ? others.filter((j) => j !== id) : [...others, id];
       part.set({ others: rest });
       part.announce(rest.includes(id) ? "Added to the comparison" : "Taken out of the comparison");
@@ -51,15 +51,17 @@ function sizes(part, el) {
     );
   }
 
-  part.on(["items", "noun"], () => {
+  part.on(["items", "noun", "title", "comparable"], () => {
     const items = part.get("items");
+    list.setAttribute("aria-label", part.get("title") || "Clusters");
     const focused = list.contains(list.getRootNode().activeElement)
       ? list.getRootNode().activeElement.dataset.id
       : null;
     const largest = Math.max(1e-9, ...items.map((item) => item.share ?? 0));
     cards = items.map((item) => card(item, largest));
     list.replaceChildren(...cards);
-    setText(hint, items.length ? "Arrow keys move, Enter selects, Shift adds to the comparison." : "No clusters yet.");
+    const keys = `Arrow keys move, Enter selects${part.get("comparable") ? ", Shift adds to the comparison" : ""}.`;
+    setText(hint, items.length ? keys : "Nothing here yet.");
     mark();
     if (focused !== null) cards.find((item) => item.dataset.id === focused)?.focus();
   });

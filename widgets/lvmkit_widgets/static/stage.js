@@ -123,16 +123,22 @@ function stage(model, el, kinds, style) {
     }
   }
 
+  // Links may go round in a circle, and some hosts show a value only after it was saved.
+  const going = new Set();
   function put(target, value) {
     const [name, field] = target.split(".");
-    if (model.get(`${name}_${field}`) === value) return;
+    if (going.has(target) || model.get(`${name}_${field}`) === value) return;
+    going.add(target);
     model.set(`${name}_${field}`, value);
     follow(name, field, value);
+    going.delete(target);
   }
 
   const main = partOf(model, "stage", { announce, follow });
+  // `part.peer(name)` is another component, for a part that shows what that one holds.
   const open = (name) => {
     const part = partOf(model, name, { announce, follow });
+    part.peer = open;
     parts.push(part);
     return part;
   };

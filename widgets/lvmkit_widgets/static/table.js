@@ -7,18 +7,6 @@ function compareCells(a, b) {
   return String(a ?? "").localeCompare(String(b ?? ""), "en", { numeric: true });
 }
 
-// One line of CSV; text that a spreadsheet would run as a formula is disarmed.
-function csvLine(values) {
-  return values
-    .map((value) => {
-      if (value === null || value === undefined) return "";
-      if (typeof value === "number") return String(value);
-      const text = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
-      return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-    })
-    .join(",");
-}
-
 function table(part, el) {
   const searchId = uid("search");
   const search = h("input", { id: searchId, type: "search", spellcheck: "false" });

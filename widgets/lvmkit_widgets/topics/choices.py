@@ -1,0 +1,82 @@
+"""First choices of a topic dashboard: what to put documents in order by; and how many topics fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lvmkit_widgets.fitting import check_size
+from lvmkit_widgets.topics.corpus import Corpus, runs
+
+
+def check_fit(k: int, n: int, d: int, noun: str, thing: str) -> None:
+    """Check that so many topics can be found.
+
+    Parameters
+    ----------
+    k, n, d : int
+        Topics asked for, rows and columns there are.
+    noun, thing : str
+        What rows (plural) and columns are called.
+
+    Raises
+    ------
+    ValueError
+        With what to change.
+    """
+    try:
+        check_size(k, n, d)
+    except ValueError as error:
+        told = str(error).replace("clusters", "topics").replace("patients", noun)
+        raise ValueError(told.replace("codes", f"{thing}s")) from error
+
+
+def first_order(corpus: Corpus) -> str:
+    """Choose an attribute to put documents in order by.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Whose attributes.
+
+    Returns
+    -------
+    str
+        A date, a year, or, for people, any attribute; empty for the order of the documents.
+    """
+    orders = corpus.orders()
+    dates = [n for n, v in orders.items() if pd.api.types.is_datetime64_any_dtype(v)]
+    years = [name for name in orders if name.lower() in ("year", "date", "time", "anno")]
+    people = list(orders) if corpus.private else []
+    return next(iter([*dates, *years, *people]), "")
+
+
+def first_bands(corpus: Corpus, order: str) -> str:
+    """Choose an attribute whose stretches can be marked along an order.
+
+    Parameters
+    ----------
+    corpus : Corpus
+        Whose attributes.
+    order : str
+        The attribute documents are put in order by; empty for their places.
+
+    Returns
+    -------
+    str
+        One that seldom changes from one document to the next; empty if there is none.
+    """
+    orders = corpus.orders()
+    places = np.arange(len(corpus))
+    if order and not pd.api.types.is_numeric_dtype(orders[order]):
+        return ""
+    by = np.argsort(orders[order].to_numpy(), kind="stable") if order else places
+    found = {}
+    for name, values in orders.items():
+        levels = values.nunique()
+        if name == order or pd.api.types.is_numeric_dtype(values) or levels > len(corpus) / 3:
+            continue
+        stretches = runs(values, by)
+        if stretches <= 1.25 * levels:
+            found[name] = stretches
+    return min(found, key=lambda name: found[name], default="")

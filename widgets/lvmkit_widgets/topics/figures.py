@@ -1,0 +1,280 @@
+"""What a dashboard shows of topics and a corpus: numbers, with small counts of people hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lvmkit._typing import Array
+from lvmkit.scores import CodeCounts, count_codes
+from lvmkit_widgets.analysis import score_codes, short
+from lvmkit_widgets.hidden import shown_count
+from lvmkit_widgets.topics.corpus import Corpus
+from lvmkit_widgets.topics.fitted import Topics
+
+USUAL = 0.6  # λ of words that stand for a topic
+HINTED = 3  # words that stand for a topic without a name
+MOST_HINTED = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Numbers of one model.
+
+    Parameters
+    ----------
+    topics : Topics
+        The model.
+    totals : array (d,) or None
+        How often each word occurs; None without a corpus, and for people.
+    counts : CodeCounts or None
+        Of people: who has each code, small counts hidden. Shares are then counted, not modelled.
+    whole : CodeCounts or None
+        The same without hiding, to tell which of the hidden ones are small.
+    threshold : int
+        Smaller counts are hidden.
+    n_rows : int
+        Documents or people; 0 without a corpus.
+    """
+
+    topics: Topics
+    totals: npt.NDArray[np.int64] | None = None
+    counts: CodeCounts | None = None
+    whole: CodeCounts | None = None
+    threshold: int = 11
+    n_rows: int = 0
+
+    @property
+    def centers(self) -> Array:
+        """Share of each word in each topic (k, d); NaN where hidden."""
+        return self.topics.centers if self.counts is None else self.counts.shares
+
+    @property
+    def overall(self) -> Array:
+        """Share of each word over all topics (d,); NaN where hidden."""
+        return self.topics.overall if self.counts is None else self.counts.overall
+
+    @property
+    def shares(self) -> Array:
+        """Share of each topic (k,); NaN where hidden."""
+        return self.topics.weights if self.counts is None else self.counts.weights
+
+    def scores(self, balance: float) -> Array:
+        """Return the relevance of what may be seen.
+
+        Parameters
+        ----------
+        balance : float
+            1 is probability, 0 is lift.
+
+        Returns
+        -------
+        array (k, d)
+            -inf where a topic does not have the word or the count is hidden.
+        """
+        if self.counts is None:
+            return self.topics.relevance(balance)
+        return score_codes(self.counts, balance)
+
+    def best(self, topic: int, *, most: int, balance: float = USUAL) -> list[int]:
+        """Return the most relevant words of a topic.
+
+        Parameters
+        ----------
+        topic : int
+            Its number.
+        most : int
+            How many at most.
+        balance : float, default=0.6
+            1 is probability, 0 is lift.
+
+        Returns
+        -------
+        list of int
+            Columns, best first.
+        """
+        score = self._usual[topic] if balance == USUAL else self.scores(balance)[topic]
+        order = np.argsort(-score, kind="stable")[:most]
+        return [int(i) for i in order if score[i] > -np.inf]
+
+    def hints(self, *, most: int = HINTED) -> list[str]:
+        """Return words that stand for each topic.
+
+        Parameters
+        ----------
+        most : int
+            How many, 12 at most.
+
+        Returns
+        -------
+        list of str
+            Words, or what codes mean; empty for an empty topic.
+        """
+        words = self.topics.words
+        titles = () if self.counts is None else self.counts.titles
+        coded = any(title not in ("", word) for title, word in zip(titles, words, strict=False))
+        meaning = [t or w for t, w in zip(titles, words, strict=True)] if coded else words
+        apart = "; " if coded else ", "
+        return [apart.join(meaning[i] for i in first[:most]) for first in self._first]
+
+    @cached_property
+    def _usual(self) -> Array:
+        """Relevance at the balance that names topics and marks texts."""
+        return self.scores(USUAL)
+
+    @cached_property
+    def _first(self) -> list[list[int]]:
+        """The most relevant words of each topic; none of an empty one."""
+        every = [self.best(j, most=MOST_HINTED) for j in range(self.topics.k)]
+        return [[] if j in self.topics.empty else first for j, first in enumerate(every)]
+
+    def names(self) -> list[str]:
+        """Return the name of each topic, or words in its place."""
+        hints = [short(hint) for hint in self.hints()]
+        empty = self.topics.empty
+        return [
+            name or ("empty" if j in empty else f"({hint})" if hint else "")
+            for j, (name, hint) in enumerate(zip(self.topics.names, hints, strict=True))
+        ]
+
+    def labels(self) -> list[str]:
+        """Return number and name of each topic; the number is that of the model."""
+        return [f"{j} · {name}" if name else str(j) for j, name in enumerate(self.names())]
+
+    def sizes(self) -> list[int | str]:
+        """Return how many documents or people each topic has, or why that is not shown."""
+        if self.counts is not None and self.whole is not None:
+            pairs = zip(self.counts.sizes, self.whole.sizes, strict=True)
+            return [shown_count(n, whole, self.threshold) for n, whole in pairs]
+        if not self.n_rows:
+            return [""] * self.topics.k
+        return [f"≈{n:,.0f}" for n in self.topics.weights * self.n_rows]
+
+    def spread(self, word: str) -> list[float | None]:
+        """Return how a word spreads over the topics.
+
+        Parameters
+        ----------
+        word : str
+            Any.
+
+        Returns
+        -------
+        list of float or None
+            Shares that sum to 1; None where hidden, nothing for an unknown word.
+        """
+        if self.counts is None:
+            return [round(float(p), 6) for p in self.topics.spread(word)]
+        if word not in self.counts.codes:
+            return []
+        column = self.counts.column(word)
+        n, whole = self.counts.counts[:, column], float(self.counts.totals[column])
+        if not whole > 0:
+            return [None if np.isnan(whole) else 0.0] * len(n)
+        return [None if np.isnan(value) else round(float(value / whole), 6) for value in n]
+
+    def total(self, word: str) -> int | None:
+        """Return how often a word occurs.
+
+        Parameters
+        ----------
+        word : str
+            Any.
+
+        Returns
+        -------
+        int or None
+            None where not known or hidden.
+        """
+        if word not in self.topics.words:
+            return None
+        column = self.topics.words.index(word)
+        if self.counts is not None:
+            found = float(self.counts.totals[column])
+            return None if np.isnan(found) else int(found)
+        return None if self.totals is None else int(self.totals[column])
+
+    def fields(self, columns: Sequence[int] | None = None) -> dict[str, Any]:
+        """Pack the numbers for a `Relevance`.
+
+        Parameters
+        ----------
+        columns : sequence of int, optional
+            Words to hold; by default all.
+
+        Returns
+        -------
+        dict
+            Fields of the component.
+        """
+        kept = slice(None) if columns is None else np.asarray(columns, dtype=np.intp)
+        words = np.array(self.topics.words, dtype=object)[kept]
+        fields: dict[str, Any] = {
+            "centers": _bytes(self.centers[:, kept], np.float32),
+            "overall": _bytes(self.overall[kept], np.float32),
+            "weights": self.topics.mass.round(9),
+            "codes": words,
+            "titles": [""] * len(words),
+            "names": self.labels(),
+            "empty": self.topics.empty,
+            "totals": b"" if self.totals is None else _bytes(self.totals[kept], np.int32),
+            "counts": b"",
+            "size": self.n_rows,
+        }
+        if self.counts is not None:
+            fields["weights"] = np.nan_to_num(self.counts.weights)  # the model's would tell sizes
+            n = self.counts.counts[:, kept]
+            fields["counts"] = _bytes(np.where(np.isnan(n), -1, n), np.int32)
+            titles = np.array(self.counts.titles, dtype=object)[kept]
+            fields["titles"] = ["" if t == w else t for t, w in zip(titles, words, strict=True)]
+        return fields
+
+
+def figures_of(
+    topics: Topics, corpus: Corpus | None, labels: Any = None, *, threshold: int = 0
+) -> Figures:
+    """Count what a dashboard shows.
+
+    Parameters
+    ----------
+    topics : Topics
+        The model.
+    corpus : Corpus or None
+        What it is shown with.
+    labels : array of int (n,), optional
+        Topic of each row; needed for people.
+    threshold : int, default=0
+        Smaller counts of people are hidden, and what would give them away.
+
+    Returns
+    -------
+    Figures
+        Shares are those of the model for documents, and counted for people.
+    """
+    if corpus is None:
+        return Figures(topics)
+    X = corpus.matrix(topics.words)
+    if not corpus.private:
+        binary = topics.kind == "BernoulliMixture"
+        sums = (X > 0).sum(axis=0) if binary else X.sum(axis=0)
+        totals = np.asarray(sums).ravel().round().astype(np.int64)
+        return Figures(topics, totals, n_rows=len(corpus))
+    whole = count_codes(
+        X,
+        labels,
+        clusters=range(topics.k),
+        feature_names=list(topics.words),
+        titles=[corpus.view.titles.get(word, "") for word in topics.words],
+    )
+    shown = whole.suppress(threshold) if threshold else whole
+    return Figures(topics, None, shown, whole, threshold or 11, len(corpus))
+
+
+def _bytes(values: Any, kind: Any) -> bytes:
+    """Write numbers as bytes."""
+    return np.ascontiguousarray(values, dtype=kind).tobytes()

@@ -1,0 +1,312 @@
+"""Take results away: tables, pictures, a page that works without internet, and the model."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts import png, relevance_chart, svg, topic_map_chart, topic_map_table
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.kinds import Form
+from lvmkit_widgets.sharing import csv
+from lvmkit_widgets.topics.figures import Figures
+from lvmkit_widgets.topics.listing import topics_frame
+from lvmkit_widgets.topics.part import TopicPart
+from lvmkit_widgets.topics.reading import has_texts
+from lvmkit_widgets.topics.state import TopicState
+
+WORDS = 100  # of each topic in the table that is taken away
+FILES = {
+    "topics": "Topics (CSV)",
+    "terms": "Words by topic (CSV)",
+    "documents": "Shares by document (CSV)",
+    "map": "Map (SVG)",
+    "map_png": "Map (PNG)",
+    "words": "Words of this topic (SVG)",
+    "words_png": "Words of this topic (PNG)",
+    "page": "Page (HTML)",
+    "model": "Model (npz)",
+}
+HELP = {
+    "topics": "Share, coherence and first words of each topic.",
+    "terms": f"The {WORDS} most relevant words of each topic at the λ of now.",
+    "documents": "The topic mixture of every document.",
+    "page": "One file that answers without Python and without internet: λ, topics, words, compare.",
+    "model": "With the names of the topics; lvmkit.load reads it.",
+}
+
+
+class Files(TopicPart):
+    """Buttons that hand over files."""
+
+    title: ClassVar[str] = "Take away"
+    depends: ClassVar[frozenset[str]] = frozenset({"versions", "position", "hide_small"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(title="Take away")
+        self.components = {"files": self.form}
+        self.layout = "files"
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        names = [name for name in FILES if name != "documents" or documents_may_go(state)]
+        buttons = [
+            {"name": name, "kind": "button", "label": FILES[name], "help": HELP.get(name)}
+            for name in names
+        ]
+        note = {"name": "note", "kind": "note", "label": note_of(state)}
+        texts = {
+            "name": "texts",
+            "kind": "check",
+            "label": "Put the typical documents and their texts into the page",
+            "wide": True,
+        }
+        asked = [texts] if has_texts(state) and not state.private else []
+        self.form.controls = [*buttons, *asked, note]
+        self.form.values = {"texts": bool(self.form.values.get("texts"))}
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            The dashboard that holds the components.
+        """
+        self._board: Any = board
+        board.listen("files", "pressed", self._give)
+
+    def _give(self, name: str) -> None:
+        """Hand over a file."""
+        file, data, mime = self.made(name)
+        self._board.download(file, data, mime=mime)
+        self._board.say(f"{file} was handed to your browser.")
+
+    def made(self, name: str) -> tuple[str, bytes, str]:
+        """Make a file.
+
+        Parameters
+        ----------
+        name : str
+            A key of `FILES`.
+
+        Returns
+        -------
+        file : str
+            Its name.
+        data : bytes
+            Contents.
+        mime : str
+            Kind of contents.
+        """
+        state = self.state
+        tables: dict[str, Callable[[TopicState], pd.DataFrame]] = {
+            "topics": topics_frame,
+            "terms": terms_frame,
+            "documents": documents_frame,
+        }
+        if name in tables:
+            return f"{name}.csv", csv(tables[name](state)), "text/csv"
+        if name in ("page", "model"):
+            file = "topics.html" if name == "page" else "model.npz"
+            texts = bool(self.form.values.get("texts"))
+            write = (
+                (lambda path: self._board.to_html(path, texts=texts))
+                if name == "page"
+                else state.save
+            )
+            with tempfile.TemporaryDirectory() as folder:
+                write(Path(folder) / file)
+                data = (Path(folder) / file).read_bytes()
+            return file, data, "text/html" if name == "page" else "application/octet-stream"
+        stem = name.removesuffix("_png")
+        chart = map_picture(state) if stem == "map" else words_picture(state)
+        file = "topic-map" if stem == "map" else f"words-of-topic-{state.topic}"
+        if name.endswith("_png"):
+            return f"{file}.png", png(chart), "image/png"
+        return f"{file}.svg", svg(chart).encode(), "image/svg+xml"
+
+
+def documents_may_go(state: TopicState) -> bool:
+    """Tell whether shares of single documents may be taken away.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    bool
+        Not of people.
+    """
+    return state.corpus is not None and not state.private
+
+
+def note_of(state: TopicState) -> str:
+    """Say what files hold.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        For readers.
+    """
+    if state.private:
+        return (
+            "Tables and the page hold totals only; small counts are hidden in the page always, in "
+            "tables as on screen. The model hides nothing: keep it with the data."
+        )
+    return "The page holds no text of a document unless you ask for it."
+
+
+def word_rows(figures: Figures, topic: int, *, most: int, balance: float) -> pd.DataFrame:
+    """Tabulate the most relevant words of a topic.
+
+    Parameters
+    ----------
+    figures : Figures
+        Of the model.
+    topic : int
+        Its number.
+    most : int
+        How many.
+    balance : float
+        1 is probability, 0 is lift.
+
+    Returns
+    -------
+    DataFrame
+        As `lvmkit.charts.relevance_table` gives it for clusters.
+    """
+    best = figures.best(topic, most=most, balance=balance)
+    share, overall = figures.centers[topic, best], figures.overall[best]
+    words = [figures.topics.words[i] for i in best]
+    totals = [figures.total(word) for word in words]
+    spread = [figures.spread(word)[topic] for word in words]
+    expected = [
+        None if n is None or p is None else n * p for n, p in zip(totals, spread, strict=True)
+    ]
+    titles: dict[str, str] = {}
+    if figures.counts is not None:
+        titles = dict(zip(figures.counts.codes, figures.counts.titles, strict=True))
+    return pd.DataFrame(
+        {
+            "cluster": topic,
+            "cluster_label": figures.labels()[topic],
+            "code": words,
+            "label": [
+                f"{w} · {titles[w]}" if titles.get(w, w) not in ("", w) else w for w in words
+            ],
+            "n": pd.Series(expected, dtype=float).round(2),
+            "total": pd.Series(totals, dtype=float),
+            "share": share,
+            "overall": overall,
+            "lift": share / overall,
+            "relevance": figures.scores(balance)[topic, best],
+        }
+    )
+
+
+def terms_frame(state: TopicState) -> pd.DataFrame:
+    """Return the most relevant words of every topic at the λ of now.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    DataFrame
+        topic, name, rank, word, n (expected in the topic), total, share, overall, lift, relevance.
+    """
+    figures, parts = state.figures, []
+    for topic in range(state.topics.k):
+        rows = word_rows(figures, topic, most=WORDS, balance=state.balance)
+        parts.append(rows.assign(rank=range(1, len(rows) + 1)))
+    table = pd.concat(parts, ignore_index=True)
+    table["name"] = [state.topics.names[j] for j in table["cluster"]]
+    table = table.rename(columns={"cluster": "topic", "code": "word"})
+    order = ["topic", "name", "rank", "word", "n", "total", "share", "overall", "lift", "relevance"]
+    return table[order]
+
+
+def documents_frame(state: TopicState) -> pd.DataFrame:
+    """Return the share of each topic in each document.
+
+    Parameters
+    ----------
+    state : TopicState
+        Of documents, not of people.
+
+    Returns
+    -------
+    DataFrame
+        document, and a column for each topic.
+
+    Raises
+    ------
+    ValueError
+        For people, and without a corpus.
+    """
+    if state.corpus is None or state.private:
+        message = "Shares of single people are not taken away."
+        raise ValueError(message)
+    labels = [f"topic {label}" for label in state.figures.labels()]
+    table = pd.DataFrame(state.mixtures(state.topics).round(6), columns=labels)
+    table.insert(0, "document", [str(name) for name in state.corpus.obs.index])
+    return table
+
+
+def map_picture(state: TopicState) -> Any:
+    """Draw the map of the model that is shown.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    altair.LayerChart
+        Sizes are the shares that may be shown.
+    """
+    topics, figures = state.topics, state.figures
+    table = topic_map_table(topics.centers, topics.weights, names=figures.names())
+    return topic_map_chart(table.assign(share=figures.shares))
+
+
+def words_picture(state: TopicState) -> Any:
+    """Draw the words of the topic that is picked.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    altair.LayerChart
+        The 30 most relevant ones at the λ of now.
+    """
+    figures, topic = state.figures, state.topic
+    rows = word_rows(figures, topic, most=30, balance=state.balance)
+    if figures.counts is not None:
+        size, unit = float(figures.counts.sizes[topic]), "records"
+    else:
+        words = np.nan if figures.totals is None else float(figures.totals.sum())
+        size = words * float(state.topics.mass[topic])
+        unit = "words"
+    return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)
