@@ -15,7 +15,7 @@ def counts(n, d, seed=0):
 
 def explicit(X, weighting):
     """Second and third factorial moments from the definition, one row and one triple at a time."""
-    n, d = X.shape
+    d = X.shape[1]
     second, third, divisors = np.zeros((d, d)), np.zeros((d, d, d)), np.zeros(4)
     for x in X.astype(float):
         total = np.array([x.sum()])

@@ -59,7 +59,7 @@ def als(
     require_number(max_iter, "max_iter", least=1, whole=True)
     require_number(tol, "tol", least=0)
     whitened = seen(moments, n_components)
-    generator, k = generator_of(random_state), len(whitened.core)
+    generator = generator_of(random_state)
     ends = [
         _fitted(whitened.core, _separated(whitened.core, generator), max_iter, tol)
         for _ in range(n_restarts)

@@ -226,8 +226,8 @@ class MomentModel(RowModel):
         """Say how many rows carry no third-order information; refuse if all do."""
         if moments.divisors[2] <= 0:
             msg = (
-                f"all {moments.n_samples} rows of X, with {len(moments.basis)} feature(s), have fewer than 3 words, and "
-                "the third moment needs 3 of one row; join short texts, or use PoissonMixture"
+                f"all {moments.n_samples} rows of X, with {len(moments.basis)} feature(s), have fewer than 3 words, "
+                "and the third moment needs 3 of one row; join short texts, or use PoissonMixture"
             )
             raise ValueError(msg)
         if moments.n_short:
