@@ -26,10 +26,10 @@ def main(chosen: Options) -> None:
         errors = np.mean([both(n, seed) for seed in range(repeats)], axis=0)
         lengths = np.random.default_rng(0).integers(3, 101, size=n)
         bounds = [sample_accuracy(lengths, order=order, delta=0.05) for order in (2, 3)]
-        rows.append((f"{n:,}", *errors[0], *errors[1], *bounds))
+        rows.append((f"{n:,}", *(f"{1_000 * e:.2f}" for e in (*errors[0], *errors[1], *bounds))))
         ratios.append(errors[0] / errors[1])
     columns = ("n", "M2 pooled", "M3 pooled", "M2 Zou", "M3 Zou", "M2 bound", "M3 bound")
-    title = f"Frobenius error, d = {WORDS}, k = {TOPICS}, {repeats} corpora for each n"
+    title = f"Frobenius error in thousandths, d = {WORDS}, k = {TOPICS}, {repeats} corpora for each n"
     print_table(title, columns, rows)
     worst = np.max(ratios, axis=0)
     print_goals(
