@@ -29,7 +29,7 @@ def main(chosen: Options) -> None:
         rows.append((f"{n:,}", *(f"{1_000 * e:.2f}" for e in (*errors[0], *errors[1], *bounds))))
         ratios.append(errors[0] / errors[1])
     columns = ("n", "M2 pooled", "M3 pooled", "M2 Zou", "M3 Zou", "M2 bound", "M3 bound")
-    title = f"Frobenius error in thousandths, d = {WORDS}, k = {TOPICS}, {repeats} corpora for each n"
+    title = f"1,000 x Frobenius error, d = {WORDS}, k = {TOPICS}, {repeats} corpora for each n"
     print_table(title, columns, rows)
     worst = np.max(ratios, axis=0)
     print_goals(
