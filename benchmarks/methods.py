@@ -76,10 +76,9 @@ def asvtd(k: int) -> Method:
 
 
 def three_views(k: int, init: str, *, em: bool = True) -> Method:
-    """Return a multi-view start, and EM by the documents' rule; without EM one step, which gives clusters."""
-    rule = {"weights_tol": DOCUMENTS_RULE} if em else {"max_iter": 1}
-    name = f"{init.upper().replace('MOM', 'MoM')}{' + EM' if em else ', one EM step'}"
-    return Method(name, BernoulliMixture(k, init=init, **rule))
+    """Return a multi-view start, with EM by the documents' rule or as the moments gave it."""
+    name = f"{init.upper().replace('MOM', 'MoM')}{' + EM' if em else ''}"
+    return Method(name, BernoulliMixture(k, init=init, em=em, weights_tol=DOCUMENTS_RULE))
 
 
 def literal(k: int) -> Method:

@@ -9,7 +9,8 @@ from lvmkit._typing import Array, Progress
 
 P = TypeVar("P")
 
-StoppedBy = Literal["tol", "weights", "max_iter"]
+StoppedBy = Literal["tol", "weights", "max_iter", "moments"]
+"""The rule that ended EM; "moments" where there was none, and the moments had the last word."""
 
 
 class EMResult(NamedTuple, Generic[P]):

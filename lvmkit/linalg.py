@@ -318,6 +318,24 @@ def _rotated(work: Array, step: Array) -> Array:
     return both
 
 
+def nearest_rotation(directions: Array) -> Array:
+    """Return the orthogonal matrix nearest to given directions.
+
+    Parameters
+    ----------
+    directions : array (k, k)
+        One direction in every column, of any length.
+
+    Returns
+    -------
+    array (k, k)
+        Orthogonal; a column of zeros is replaced by what the others leave.
+    """
+    lengths = np.linalg.norm(directions, axis=0)
+    left, _, right = np.linalg.svd(directions / np.where(lengths > 0, lengths, 1.0))
+    return np.asarray(left @ right)
+
+
 def mixing_weights(centers: Array, mean: Array) -> Array:
     """Solve mean = Σ_j weights_j · centers_j for non-negative weights that sum to 1.
 

@@ -13,6 +13,8 @@ import numpy as np
 import lvmkit
 from lvmkit._checks import listed
 from lvmkit.models import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
+from lvmkit.subspaces import SubspaceMoments
+from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED
 
 Model = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
 
@@ -23,6 +25,11 @@ _MODELS: dict[str, type[Model]] = {
 }
 _ARRAYS = ("weights_", "centers_", "alpha_", "log_likelihoods_")
 _INIT = ("init_weights", "init_centers")
+_SUMS = {
+    f"moments_{name}": name
+    for name in ("basis", "divisors", "first", "second", "third", "singles", "cubes")
+}
+_WEIGHTINGS = {weighting.name: weighting for weighting in (EQUAL_ROWS, POISSON, POOLED)}
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -45,11 +52,16 @@ def save(
 ) -> Path:
     """Write a fitted model to a file that holds numbers and text only.
 
-    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_` and, as the text
-    `header`, a JSON object: format, version of lvmkit, class, parameters, feature names, the fingerprint of
-    the data and the annotations. No row of the data is stored. It is written beside the target and
-    moved there, so that a failure leaves the old file; only its owner can read it. A `Generator` given as
-    `random_state` is not stored.
+    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of the sums
+    `moments_` of models of counts and, as the text `header`, a JSON object: format, version of lvmkit, class,
+    parameters, feature names, the fingerprint of the data and the annotations. No row of the data is stored. It
+    is written beside the target and moved there, so that a failure leaves the old file; only its owner can read
+    it. A `Generator` given as `random_state` is not stored.
+
+    By `moments_`, sums over all rows, `partial_fit` goes on after `load`; they are some three times as large
+    as `centers_`, and larger after `partial_fit`. Among them is the total of every feature, and two files saved
+    before and after a block differ by the sums of its rows: where rows are people, rare features and small
+    blocks can tell about one of them. `del model.moments_` before saving leaves the sums out.
 
     Parameters
     ----------
@@ -84,6 +96,9 @@ def save(
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
     if not isinstance(getattr(model, "init", ""), str):
         arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
+    sums = _sums(model)
+    if sums is not None:
+        arrays |= {key: getattr(sums, name) for key, name in _SUMS.items()}
     notes = model.annotations_ if annotations is None else annotations
     _require_text_keys(notes)
     try:
@@ -114,7 +129,8 @@ def load(path: str | os.PathLike[str]) -> Model:
     Returns
     -------
     BernoulliMixture, PoissonMixture, SingleTopic or LatentDirichlet
-        Fitted, without `labels_` and `moments_`: predict the rows again.
+        Fitted, without `labels_`: predict the rows again. Without `moments_`, to which `partial_fit` adds, if
+        it is a BernoulliMixture or the file was written before they were kept.
 
     Raises
     ------
@@ -123,7 +139,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     ValueError
         If the file is truncated, is not a model of lvmkit, or was written by a later format.
     """
-    name = Path(path).name
+    name, known = Path(path).name, {*_ARRAYS, *_INIT, *_SUMS}
     try:
         with Path(path).open("rb") as file:
             if not zipfile.is_zipfile(file):
@@ -132,7 +148,7 @@ def load(path: str | os.PathLike[str]) -> Model:
             file.seek(0)
             with np.load(file, allow_pickle=False) as stored:
                 header = json.loads(str(stored["header"][()]))
-                arrays = {key: stored[key] for key in stored.files if key in (*_ARRAYS, *_INIT)}
+                arrays = {key: stored[key] for key in stored.files if key in known}
         return _rebuilt(header, arrays)
     except FileNotFoundError:
         raise
@@ -143,7 +159,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
 def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
     """Collect what is not an array."""
-    names = getattr(model, "feature_names_in_", None)
+    names, sums = getattr(model, "feature_names_in_", None), _sums(model)
     params = {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in model.get_params(deep=False).items()
@@ -157,7 +173,20 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
         "feature_names": None if names is None else [str(name) for name in names],
         "fitted": {name: getattr(model, name) for name in _PLAIN if hasattr(model, name)},
         "annotations": annotations,
+        "moments": None
+        if sums is None
+        else {
+            "weighting": sums.weighting.name,
+            "n_samples": sums.n_samples,
+            "n_short": sums.n_short,
+        },
     }
+
+
+def _sums(model: Model) -> SubspaceMoments | None:
+    """Return the sums that a model of counts was read off; a BernoulliMixture's, d×d, are not stored."""
+    sums = getattr(model, "moments_", None)
+    return sums if isinstance(sums, SubspaceMoments) else None
 
 
 def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
@@ -183,6 +212,14 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
     ).items():
         setattr(model, key, value)
     model.annotations_ = header["annotations"]
+    sums = header.get("moments")  # files of earlier versions have none
+    if sums is not None and not isinstance(model, BernoulliMixture):
+        model.moments_ = SubspaceMoments(
+            weighting=_WEIGHTINGS[sums["weighting"]],
+            n_samples=sums["n_samples"],
+            n_short=sums["n_short"],
+            **{name: arrays[key] for key, name in _SUMS.items()},
+        )
     return model
 
 

@@ -192,7 +192,7 @@ class SubspaceMoments:
         return Whitened(mean, self.basis @ mix, image, core)
 
     def rank(self, *, alpha0: float = 0.0) -> int:
-        """Return how many states the second moment supports within the basis.
+        """Return how many states the second moment can show within the basis, at most.
 
         Parameters
         ----------
@@ -202,7 +202,7 @@ class SubspaceMoments:
         Returns
         -------
         int
-            Its positive directions.
+            Its positive directions. Noise makes some positive too: it is a bound, no estimate.
         """
         return int(significant(np.linalg.eigvalsh(self._second_along(alpha0))[::-1]).sum())
 

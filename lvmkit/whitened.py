@@ -96,8 +96,8 @@ def population(centers: Any, weights: Any) -> Whitened:
     Raises
     ------
     ValueError
-        If shapes disagree, a number is not finite, a weight is not positive, or the centers are linearly
-        dependent.
+        If shapes disagree or hold nothing, a number is not finite, a weight is not positive, or the centers are
+        linearly dependent.
 
     Notes
     -----
@@ -114,12 +114,15 @@ def population(centers: Any, weights: Any) -> Whitened:
     if C.ndim != 2 or w.shape != C.shape[:1]:
         msg = f"centers (k, d) and weights (k,) must agree; found shapes {C.shape} and {w.shape}"
         raise ValueError(msg)
+    if not C.size:
+        msg = f"a population has at least one state and one feature; found shape {C.shape}"
+        raise ValueError(msg)
     if not (np.isfinite(C).all() and np.isfinite(w).all() and (w > 0).all()):
         msg = f"centers must be finite and weights positive; found weights {w.tolist()}"
         raise ValueError(msg)
     w = w / w.sum()
     _, roots, vectors = np.linalg.svd(np.sqrt(w)[:, None] * C, full_matrices=False)
-    rank = int(significant(roots**2).sum()) if len(roots) else 0
+    rank = int(significant(roots**2).sum())
     if rank < len(w):
         msg = (
             f"the {len(w)} centers span only {rank} dimensions, and moments up to the third cannot tell "

@@ -39,7 +39,7 @@ PUBLIC = {
     },
     "lvmkit.decompose": {
         *("Components", "als", "completion", "joint_diagonalization", "power"),
-        *("random_projections", "svd", "svtd"),
+        *("BY_NAME", "random_projections", "svd", "svtd"),
     },
     "lvmkit.gibbs": {"topic_mixtures"},
     "lvmkit.models": {"BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"},

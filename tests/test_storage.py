@@ -95,3 +95,19 @@ def test_models_of_counts_come_back_and_judge_the_same(model, tmp_path):
     judge = "transform" if hasattr(fitted, "transform") else "predict_proba"
     np.testing.assert_array_equal(getattr(again, judge)(X), getattr(fitted, judge)(X))
     assert again.get_params() == fitted.get_params()
+
+
+def test_sums_of_a_kind_that_files_do_not_hold_are_left_out(model, tmp_path):
+    model.moments_ = object()
+    again = lvmkit.load(lvmkit.save(model, tmp_path / "model"))
+    assert not hasattr(again, "moments_")
+
+
+def test_sums_are_left_out_on_request(tmp_path):
+    X = np.random.default_rng(0).poisson(1.0, size=(300, 12))
+    fitted = SingleTopic(2).fit(X)
+    proba = fitted.predict_proba(X)
+    del fitted.moments_
+    again = lvmkit.load(lvmkit.save(fitted, tmp_path / "model"))
+    assert not hasattr(again, "moments_")
+    np.testing.assert_array_equal(again.predict_proba(X), proba)

@@ -13,6 +13,8 @@ from lvmkit.charts._frame import cluster_link, drawn, fitted, frame, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 
 _LARGEST = 0.16  # radius of a circle for the whole, in widths of the map
+_NUMBER = 8.0  # radius that a number of two digits needs, in pixels
+_LETTER = 6.2  # width of a letter of a name, about
 
 
 def topic_map_table(
@@ -95,7 +97,8 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     Returns
     -------
     altair.LayerChart
-        Circles are links "#cluster=…".
+        Circles are links "#cluster=…". Circles that would cover each other are moved apart; the name
+        of a topic stands below or above its circle where it covers nothing, else its number on it.
 
     Examples
     --------
@@ -104,10 +107,15 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     ['Which topics are alike']
     """
     size = max(width - 24, 60)
-    shown = table[~table["empty"]].sort_values("share", ascending=False)
+    shown = table[~table["empty"]].sort_values("share", ascending=False, kind="stable")
     spread = float(shown[["x", "y"]].abs().max().max()) if len(shown) else 0.0
     reach = max(spread, 1e-9) * 1.25 + (0.0 if spread else 1.0)
     radius = _LARGEST * size * np.sqrt(np.nan_to_num(shown["share"].to_numpy(float)))
+    radius = np.maximum(radius, 4)
+    true_places = size * (shown[["x", "y"]].to_numpy(float) / (2 * reach) + 0.5)
+    places = _apart(true_places, np.maximum(radius, _NUMBER) + 1, size)
+    texts = [fitted(label, size / 3) for label in shown["label"]]
+    lift = _name_places(texts, places, radius, size)
     told = [
         f"{label}: {percent(share)}"
         for label, share in zip(shown["label"], shown["share"].to_numpy(float), strict=True)
@@ -115,20 +123,22 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     data = shown.assign(
         href=[cluster_link(j) for j in shown["topic"]],
         hover=told,
-        area=np.pi * np.maximum(radius, 4) ** 2,
-        text_topic=[fitted(label, size / 3) for label in shown["label"]],
-        topic_below=np.maximum(radius, 4) + 10,
+        area=np.pi * radius**2,
+        x=places[:, 0],
+        y=places[:, 1],
+        text_topic=np.where(lift != 0, texts, shown["topic"].astype(str)),
+        text_y=places[:, 1] + lift,
     )
-    data["text_y"] = data["y"] - data["topic_below"] * 2 * reach / size
-    scale = alt.Scale(domain=[-reach, reach], nice=False, zero=False)
+    scale = alt.Scale(domain=[0, size], nice=False, zero=False)
     x, y = (alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None))
     base = drawn(data).encode(x, alt.Description("hover:N"), alt.Href("href:N"))
     circles = base.mark_circle(color=PICKED, opacity=0.45, stroke=INK, strokeWidth=1).encode(
         y, alt.Size("area:Q", scale=None, legend=None), alt.Tooltip("hover:N", title="topic")
     )
-    below = alt.Y("text_y:Q", scale=scale, axis=None)
-    texts = base.mark_text(color=INK, baseline="middle").encode(below, alt.Text("text_topic:N"))
-    zero = pd.DataFrame({"zero": [0.0]})
+    named = base.mark_text(color=INK, baseline="middle").encode(
+        alt.Y("text_y:Q", scale=scale, axis=None), alt.Text("text_topic:N")
+    )
+    zero = pd.DataFrame({"zero": [size / 2]})
     lines = [
         drawn(zero).mark_rule(color=NEUTRAL, opacity=0.3).encode(line)
         for line in (
@@ -139,7 +149,7 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     without = int(table["empty"].sum())
     rest = f" {without} empty {'topic is' if without == 1 else 'topics are'} left out."
     return frame(
-        [*lines, circles, texts],
+        [*lines, circles, named],
         title="Which topics are alike",
         subtitle=f"The closer, the more alike their words; area: share of the topic.{rest if without else ''}",
         description="Map of the topics: near ones use similar words, larger ones are more frequent.",
@@ -176,3 +186,42 @@ def _scaled(squares: Array) -> Array:
     signs = np.where(found[farthest, np.arange(found.shape[1])] < 0, -1.0, 1.0)
     places[:, : found.shape[1]] = found * signs + 0.0
     return places
+
+
+def _apart(places: Array, reach: Array, size: float) -> Array:
+    """Move circles that cover each other apart, small ones more, until none does or for a while."""
+    places, i, j = places.copy(), *np.triu_indices(len(places), 1)
+    reach = np.minimum(reach, max(size / np.sqrt(8 * max(len(places), 1)), _NUMBER / 2))
+    part = (reach[j] ** 2 / (reach[i] ** 2 + reach[j] ** 2))[:, None]
+    for _ in range(300):
+        way = places[i] - places[j]
+        far = np.hypot(*way.T)
+        over = np.maximum(reach[i] + reach[j] - far, 0)
+        if not (over > 0.5).any():
+            break
+        turn = np.stack([np.cos(2.4 * i + j), np.sin(2.4 * i + j)], axis=1)
+        way = np.where(far[:, None] > 1e-6, way / np.maximum(far, 1e-6)[:, None], turn)
+        step = 0.5 * over[:, None] * way
+        np.add.at(places, i, part * step)
+        np.add.at(places, j, (part - 1) * step)
+        places = np.clip(places, reach[:, None], size - reach[:, None])
+    return places
+
+
+def _name_places(texts: Sequence[str], places: Array, radius: Array, size: float) -> Array:
+    """Find how far above a circle its name covers no circle and no other name; 0 for nowhere."""
+    half = np.minimum(_LETTER * np.array([len(text) for text in texts], dtype=float), size / 3) / 2
+    x, middle, lift = places[:, 0], places[:, 1].copy(), np.zeros(len(places))
+    for i in range(len(places)):
+        for way in (-radius[i] - 10, radius[i] + 10):
+            y = places[i, 1] + way
+            circles = (np.abs(x - x[i]) < radius + half[i]) & (
+                np.abs(places[:, 1] - y) < radius + 7
+            )
+            circles[i] = False
+            names = (lift != 0) & (np.abs(x - x[i]) < half + half[i]) & (np.abs(middle - y) < 14)
+            inside = half[i] <= x[i] <= size - half[i] and 7 <= y <= size - 7
+            if inside and not (circles | names).any():
+                lift[i], middle[i] = way, y
+                break
+    return lift

@@ -36,7 +36,9 @@ class Documents:
     """What the source is called in messages and in ``uns``; never a path."""
 
 
-def read(source: Any, text: str | None, document: str | None, encoding: str) -> Documents:
+def read(
+    source: Any, text: str | None, document: str | None, encoding: str, repairs: Repairs
+) -> Documents:
     """Read documents from whatever holds them."""
     path = _path(source)
     if isinstance(source, pd.DataFrame):
@@ -50,7 +52,7 @@ def read(source: Any, text: str | None, document: str | None, encoding: str) -> 
         msg = f"{given} names a column, but source has none: leave it out."
         raise ValueError(msg)
     if path is not None:
-        return _of_files(path, encoding)
+        return _of_files(path, encoding, repairs)
     return _of_list(source)
 
 
@@ -127,19 +129,37 @@ def _of_table(path: Path, text: str | None, document: str | None, encoding: str)
         return of_frame(frame, text, document, table.name)
 
 
-def _of_files(path: Path, encoding: str) -> Documents:
+def _of_files(path: Path, encoding: str, repairs: Repairs) -> Documents:
     """Read one document from each .txt file of a folder, or from one file."""
     if not path.is_dir():
         return _documents([decoded(path, encoding)], [path.stem], None, path.name)
     there = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
     names = [p for p in there if p.suffix.lower() == ".txt"]
+    below = _below(path)
+    elsewhere = (
+        f"{number_of(len(below), '.txt file')} in subfolders of {path.name!r} ({listed(below, 3)}): not read; "
+        "to have them, move them up, or make the subfolder the source."
+    )
     if not names:
         has = listed([p.name for p in there]) or "no files at all"
         msg = f"source: the folder {path.name!r} holds no .txt files; it has {has}."
+        msg += f" {elsewhere}" if below else ""
         raise ValueError(msg)
+    repairs.drop("files_in_subfolders", len(below), elsewhere)
     texts = [decoded(name, encoding) for name in names]
     ids = [name.stem for name in names]
     return _documents(texts, ids, None, f"{number_of(len(names), 'file')} of {path.name!r}")
+
+
+def _below(folder: Path) -> list[str]:
+    """Name the .txt files in the subfolders of a folder; what begins with a dot is not for readers."""
+    found = (
+        p.relative_to(folder)
+        for p in folder.rglob("*")
+        if p.suffix.lower() == ".txt" and p.is_file()
+    )
+    deep = (p.parts for p in found if len(p.parts) > 1)
+    return sorted("/".join(parts) for parts in deep if not any(p.startswith(".") for p in parts))
 
 
 def decoded(path: Path, encoding: str) -> str:

@@ -26,8 +26,9 @@ COMMON = """
     un una va van ve vi via war was
 """
 """Function words of several languages (Spanish, Portuguese, French, Latin, German, Dutch): they recognize none."""
-WORD = re.compile(r"[^\W\d_]+n't\b|[^\W\d_]{2,}")
-"""Two letters or more, cut at apostrophes; "don't" is one word."""
+WORD = re.compile(r"(?<![^\W_])[^\W\d_](?:[^\W\d_]*n't\b|[^\W_]+)")
+"""A letter, then letters or digits: "h1n1", but nothing of "21st". Cut at apostrophes; "don't" is one word."""
+A_WORD = "a letter and more letters or digits"
 APOSTROPHES = str.maketrans({"’": "'", "ʼ": "'", "＇": "'", "\u00ad": None})
 """Typographic apostrophes become one; soft hyphens vanish."""
 CONTRACTED = """
@@ -126,7 +127,7 @@ def counted(texts: Sequence[str], *, lowercase: bool) -> Counted:
     split = partial(words_of, lowercase=lowercase)
     if not any(map(split, texts)):
         msg = (
-            f"source: no word of two letters or more in {number_of(len(texts), 'document')}; "
+            f"source: no word, {A_WORD}, in {number_of(len(texts), 'document')}; "
             "check that the texts are what you meant to read."
         )
         raise ValueError(msg)
@@ -209,6 +210,18 @@ def only(
     place = {word: j for j, word in enumerate(vocabulary)}
     column = np.array([place.get(word, -1) for word in counts.words])
     unknown = np.flatnonzero((column < 0) & ~stops)
+    never = [word for word in vocabulary if words_of(word, lowercase=lowercase) != [word]]
+    impossible = (
+        f"{number_of(len(never), 'entry', 'entries')} of the vocabulary can never be found in a text, as a word is "
+        f"{A_WORD}{', in lower case' * lowercase}: {listed(never)}."
+    )
+    if (column < 0).all():
+        msg = (
+            f"None of {number_of(counts.X.shape[0], 'document')} has any of {number_of(len(vocabulary), 'word')} "
+            f"of the vocabulary. They hold {listed(counts.words[unknown]) or 'stop words alone'}; "
+            + (impossible if never else "is it the vocabulary of these texts?")
+        )
+        raise ValueError(msg)
     if len(unknown):
         n = int(counts.X.sum(axis=0)[unknown].sum())
         repairs.drop("unknown_words", n)
@@ -216,12 +229,8 @@ def only(
             f"{n:,} of {number_of(int(counts.X.sum()), 'word')} are not in the vocabulary: ignored, among them "
             f"{listed(counts.words[unknown])}."
         )
-    never = [word for word in vocabulary if words_of(word, lowercase=lowercase) != [word]]
     if never:
-        repairs.tell(
-            f"{number_of(len(never), 'entry', 'entries')} of the vocabulary can never be found in a text, as a word "
-            f"is two letters or more{' in lower case' * lowercase}: {listed(never)}."
-        )
+        repairs.tell(impossible)
     known = counts.columns(np.flatnonzero(column >= 0)).X.tocoo()
     columns = column[column >= 0][known.col]
     X = sparse.csr_array(

@@ -44,16 +44,16 @@ def from_texts(
 ) -> AnnData:
     """Make a cohort of word counts from texts.
 
-    A word is two letters or more; apostrophes end it ("l'amor" gives "amor"), accents stay, and the English
-    "don't" is one word. For a matrix of counts that exists already there is `from_counts`
-    (with ``binary=False``).
+    A word is a letter and more letters or digits ("h1n1", "covid19"); what begins with a digit ("21st", "5mg") is
+    none. Apostrophes end it ("l'amor" gives "amor"), accents stay, and the English "don't" is one word. For a
+    matrix of counts that exists already there is `from_counts` (with ``binary=False``).
 
     Parameters
     ----------
     source : list of str, Series, mapping, DataFrame, str or Path
         Texts, a Series or mapping of them by id, a table with a column of texts, the path of a folder
-        (each ``*.txt`` in it is a document, its name the id), of one such file, or of a ``.jsonl``
-        (also ``.gz``), CSV or Parquet file with a column of texts.
+        (each ``*.txt`` in it is a document, its name the id; those in its subfolders are not read), of one
+        such file, or of a ``.jsonl`` (also ``.gz``), CSV or Parquet file with a column of texts.
     text : str, optional
         Column of the texts, where the source has columns. The others become attributes.
     document : str, optional
@@ -101,8 +101,8 @@ def from_texts(
     Warns
     -----
     DataWarning
-        If documents without any of the words are left out, words outside the vocabulary ignored, or attributes
-        do not match.
+        If documents without any of the words or in subfolders are left out, words outside the vocabulary
+        ignored, or attributes do not match.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def from_texts(
     )
     options.check()
     repairs = Repairs()
-    documents = read(source, text, document, encoding)
+    documents = read(source, text, document, encoding, repairs)
     cohort = gathered(documents, options, repairs, attributes)
     repairs.announce()
     return cohort
@@ -185,12 +185,6 @@ def assembled(
     lengths = counts.X.sum(axis=1)
     kept = lengths > 0
     empty = obs.index[~kept]
-    if not kept.any():
-        msg = (
-            f"None of {number_of(len(obs), 'document')} has any of {number_of(counts.X.shape[1], 'word')}; "
-            "is the vocabulary of these texts?"
-        )
-        raise ValueError(msg)
     repairs.drop(
         "documents_without_words",
         len(empty),

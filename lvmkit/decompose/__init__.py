@@ -1,5 +1,7 @@
 """Decompositions: functions from whitened moments to the centers and weights of the states."""
 
+from collections.abc import Callable
+
 from lvmkit.decompose.als import als
 from lvmkit.decompose.completion import completion
 from lvmkit.decompose.components import Components
@@ -9,7 +11,14 @@ from lvmkit.decompose.random_projections import random_projections
 from lvmkit.decompose.svd import svd
 from lvmkit.decompose.svtd import svtd
 
+BY_NAME: dict[str, Callable[..., Components]] = {
+    function.__name__: function
+    for function in (joint_diagonalization, svtd, svd, power, als, random_projections)
+}
+"""What the parameter `decomposition` of the models may name."""
+
 __all__ = [
+    "BY_NAME",
     "Components",
     "als",
     "completion",

@@ -1,16 +1,23 @@
 """Decomposition of moments whose entries with coinciding indexes are not known."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.components import Components
 from lvmkit.decompose.svtd import separating_rotation
-from lvmkit.linalg import joint_rotation
+from lvmkit.linalg import joint_rotation, nearest_rotation
 from lvmkit.moments import WhitenedMoments
+from lvmkit.whitened import Whitened
 
 
 def completion(
-    moments: WhitenedMoments, *, rounds: int = 2, random_state: RandomState = None
+    moments: WhitenedMoments | Whitened,
+    *,
+    rounds: int = 2,
+    decompose: Callable[..., Components] | None = None,
+    random_state: RandomState = None,
 ) -> Components:
     """Decompose factorial moments of 0/1 data, filling in the coinciding indexes from the estimate.
 
@@ -20,18 +27,26 @@ def completion(
 
     Parameters
     ----------
-    moments : WhitenedMoments
-        Factorial moments under a whitener of the second moment with imputed diagonal
+    moments : WhitenedMoments or Whitened
+        With slices: factorial moments under a whitener of the second moment with imputed diagonal
         (`lvmkit.linalg.impute_diagonal`).
     rounds : int, default=2
         How often the entries are put back.
+    decompose : callable, optional
+        Decomposition that decides the rotation, called as all of `lvmkit.decompose` are. If not given, all
+        slices are diagonalized jointly, from where the round before ended.
     random_state : int, Generator or None
-        Not used: the method is deterministic. Accepted so that all decompositions are called alike.
+        Passed to `decompose`; joint diagonalization is deterministic.
 
     Returns
     -------
     Components
         Centers (k, d) and weights (k,).
+
+    Raises
+    ------
+    ValueError
+        If the moments hold no slices.
 
     Notes
     -----
@@ -40,27 +55,43 @@ def completion(
     unbiased, so that few rounds suffice. The first round must start without the entries: started from the
     raw slices, the rounds diverge.
     """
-    del random_state
     slices, mean, whitener = moments.slices, moments.m1, moments.whitener
+    if slices is None:
+        msg = "completion needs the slices of all features; these moments hold the core only"
+        raise ValueError(msg)
+    image = moments.image if isinstance(moments, Whitened) else np.linalg.pinv(whitener).T
     rotation = separating_rotation(slices)
     found = slices
     for done in range(rounds + 1):
-        tol = 1e-3 if done == rounds else 1e-2  # far below the noise; the next round turns anyway
-        rotation = rotation @ joint_rotation(rotation.T @ found @ rotation, tol=tol, max_iter=30)
-        estimate = second_order_components(whitener, rotation, mean)
+        if decompose is None:
+            tol = (
+                1e-3 if done == rounds else 1e-2
+            )  # far below the noise; the next round turns anyway
+            rotation = rotation @ joint_rotation(
+                rotation.T @ found @ rotation, tol=tol, max_iter=30
+            )
+        else:
+            seen = Whitened.from_slices(mean, whitener, image, found)
+            centers = decompose(seen, random_state=random_state).centers
+            rotation = nearest_rotation(whitener.T @ centers.T)
+        estimate = second_order_components(whitener, image, rotation, mean)
         if done < rounds:
             centers = np.clip(estimate.centers, 0.0, 1.0)
             found = slices + coinciding_slices(centers, estimate.weights, whitener)
     return estimate
 
 
-def second_order_components(whitener: Array, rotation: Array, mean: Array) -> Components:
+def second_order_components(
+    whitener: Array, image: Array, rotation: Array, mean: Array
+) -> Components:
     """Read the parameters off the first two moments, given the rotation that the third decides.
 
     Parameters
     ----------
     whitener : array (d, k)
         W.
+    image : array (d, k)
+        E, with M₂ = EEᵀ.
     rotation : array (k, k)
         O, orthogonal; its columns have the direction of √ω_j Wᵀμ_j.
     mean : array (d,)
@@ -69,12 +100,12 @@ def second_order_components(whitener: Array, rotation: Array, mean: Array) -> Co
     Returns
     -------
     Components
-        √ω = OᵀWᵀm₁ and μ_j = (W⁺)ᵀo_j/√ω_j; a state that the mean does not show gets a small weight.
+        √ω = OᵀWᵀm₁ and μ_j = E o_j/√ω_j; a state that the mean does not show gets a small weight.
     """
     roots = rotation.T @ (whitener.T @ mean)
     directions = rotation * np.where(roots < 0, -1.0, 1.0)
     roots = np.maximum(np.abs(roots), 1e-3)
-    centers = np.linalg.pinv(whitener).T @ directions / roots
+    centers = image @ directions / roots
     return Components(centers.T, roots**2 / (roots**2).sum())
 
 

@@ -9,21 +9,22 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lvmkit import _rows, mixtures
+from lvmkit import _rows, decompose, mixtures
 from lvmkit._checks import listed, require_number
 from lvmkit._typing import Array, Labels, Progress, RandomState
-from lvmkit.em import EMResult, StoppedBy, run_em
+from lvmkit.em import EMResult, run_em
 from lvmkit.families import BERNOULLI, Prior
 from lvmkit.linalg import generator_of
 from lvmkit.mixtures import MixtureParams
-from lvmkit.models.mixture_model import MixtureModel
-from lvmkit.models.starts import bernoulli_start, given_params, part, random_start, silent
+from lvmkit.models.bernoulli_stream import BernoulliStream
+from lvmkit.models.observed import observed_mask
+from lvmkit.models.starts import Method, bernoulli_start, given_params, part, random_start, silent
 from lvmkit.streams import single_threaded_blas
 
 INITS = ("corrected", "asvtd", "3v-mom", "3v-tpm", "random")
 
 
-class BernoulliMixture(MixtureModel):
+class BernoulliMixture(BernoulliStream):
     """Cluster 0/1 rows by a mixture of independent Bernoulli features.
 
     Starts from a decomposition of the moments, then raises the likelihood by EM. Deterministic: the same
@@ -38,6 +39,11 @@ class BernoulliMixture(MixtureModel):
         documents' Algorithm 2 to the letter; "3v-mom" and "3v-tpm" (Anandkumar et al. 2012b, 2014) use moments
         between three groups of features, for comparison; "random" draws `n_init` starts and keeps the best; a
         pair of arrays (k,) and (k, d) starts there.
+    decomposition : str or None, default=None
+        How "corrected" and "asvtd" decompose the moments: a name of `lvmkit.decompose.BY_NAME`, such as "power".
+        None: by joint diagonalization and by SVTD. The three-view starts bring their own.
+    em : bool, default=True
+        Raise the likelihood by EM; without, the parameters are those that the moments gave.
     n_init : int, default=1
         Number of starts if `init="random"`.
     tol : float, default=1e-5
@@ -53,7 +59,8 @@ class BernoulliMixture(MixtureModel):
     binarize : float or None, default=None
         Entries above it count as 1. None: the data must be 0/1 already.
     random_state : int, Generator or None, default=0
-        Seed of `init="random"` and of the three-view starts; the others use none. None draws a fresh seed at every fit.
+        Seed of `init="random"`, of the three-view starts and of randomized decompositions; the others use none.
+        None draws a fresh seed at every fit.
 
     Attributes
     ----------
@@ -64,9 +71,9 @@ class BernoulliMixture(MixtureModel):
     labels_ : array of int (n,)
         Cluster of each row of the data fitted.
     n_iter_ : int
-        EM steps made.
-    stopped_by_ : {"tol", "weights", "max_iter"}
-        The rule that ended EM.
+        EM steps made; 0 without EM.
+    stopped_by_ : {"tol", "weights", "max_iter", "moments"}
+        The rule that ended EM; "moments" without EM.
     log_likelihoods_ : array (n_iter_,)
         Mean log-likelihood plus log prior, nats per row, before each step.
     clipped_ : float
@@ -83,6 +90,7 @@ class BernoulliMixture(MixtureModel):
 
     Notes
     -----
+    Rows that come in blocks go through `partial_fit`: moments alone, without EM.
     Ruffini et al. 2017, Algorithm 2 and section 3.4; Ruffini thesis, chapter 4. The E step includes the
     log weights. One EM step costs 2·nnz·k multiply-adds and n·k exponentials; the start one pass of
     nnz·k(k+1)/2. Sparse rows stay sparse.
@@ -100,10 +108,6 @@ class BernoulliMixture(MixtureModel):
     _family = BERNOULLI
 
     labels_: Labels
-    n_iter_: int
-    stopped_by_: StoppedBy
-    log_likelihoods_: Array
-    clipped_: float
     data_fingerprint_: str
 
     def __init__(
@@ -111,6 +115,8 @@ class BernoulliMixture(MixtureModel):
         n_components: int = 8,
         *,
         init: Any = "corrected",
+        decomposition: str | None = None,
+        em: bool = True,
         n_init: int = 1,
         tol: float = 1e-5,
         weights_tol: float | None = None,
@@ -121,6 +127,8 @@ class BernoulliMixture(MixtureModel):
     ) -> None:
         self.n_components = n_components
         self.init = init
+        self.decomposition = decomposition
+        self.em = em
         self.n_init = n_init
         self.tol = tol
         self.weights_tol = weights_tol
@@ -258,7 +266,8 @@ class BernoulliMixture(MixtureModel):
             matrix = np.where(observed, matrix, 0.0)
             mask = observed * (place >= 0.0)
         else:
-            mask = self._mask(observed, place, np.shape(X))
+            names = getattr(self, "feature_names_in_", None)
+            mask = observed_mask(observed, place, np.shape(X), names)
         rows = self._checked_rows(matrix, reset=False, labelled=True)
         slopes, _ = BERNOULLI.linear(self.centers_)
         absent = np.log1p(-np.clip(self.centers_, 1e-12, 1 - 1e-12))
@@ -297,6 +306,24 @@ class BernoulliMixture(MixtureModel):
         if not named and not (isinstance(self.init, (tuple, list)) and len(self.init) == 2):
             msg = f"init={self.init!r} is unknown; choose one of {listed(INITS)} or a pair (weights, centers)."
             raise ValueError(msg)
+        if not self.em and named and self.init == "random":
+            msg = "em=False takes the parameters from the moments, and init='random' uses none; choose another init"
+            raise ValueError(msg)
+        self._check_decomposition()
+
+    def _check_decomposition(self) -> None:
+        """Refuse a decomposition that is unknown, or that the start would not use."""
+        if self.decomposition is None:
+            return
+        if self.decomposition not in decompose.BY_NAME:
+            msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
+            raise ValueError(msg)
+        if not isinstance(self.init, str) or self.init not in INITS[:2]:
+            msg = (
+                f"decomposition={self.decomposition!r} is for init='corrected' or 'asvtd'; with init={self.init!r} "
+                "leave it out"
+            )
+            raise ValueError(msg)
 
     def _best_of_starts(self, X: Any, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
         """Run EM from every start and keep the best end; the moments give one start."""
@@ -307,7 +334,7 @@ class BernoulliMixture(MixtureModel):
                 self.init,
                 prior,
                 part(tell, 0.0, 0.5),
-                generator=generator_of(self.random_state),
+                method=self._method(),
             )
             return self._run(X, start, prior, part(tell, 0.5, 1.0))
         self.clipped_ = 0.0
@@ -323,12 +350,20 @@ class BernoulliMixture(MixtureModel):
         ]
         return max(ends, key=lambda end: float(end.log_likelihoods[-1]))
 
+    def _method(self) -> Method:
+        """Return how to decompose."""
+        named = self.decomposition
+        return Method(None if named is None else decompose.BY_NAME[named], self.random_state)
+
     def _run(
         self, X: Any, start: MixtureParams, prior: Prior, tell: Progress
     ) -> EMResult[MixtureParams]:
-        """Run EM from one start."""
+        """Run EM from one start, or take the start for the end."""
+        inside = mixtures.smoothed(start, X.shape[0], prior, BERNOULLI)
+        if not self.em:
+            return EMResult(MixtureParams(start.weights, inside.centers), np.zeros(0), "moments")
         return run_em(
-            mixtures.smoothed(start, X.shape[0], prior, BERNOULLI),
+            inside,
             mixtures.em_step(X, BERNOULLI, prior),
             tol=self.tol,
             max_iter=self.max_iter,
@@ -348,34 +383,7 @@ class BernoulliMixture(MixtureModel):
         self.labels_ = mixtures.most_likely(X, self._params(), BERNOULLI)
         self.data_fingerprint_ = _rows.fingerprint(X)
         self.annotations_ = {}
-
-    def _mask(self, observed: Any, place: Any, shape: tuple[int, ...]) -> Array:
-        """Return a mask (d,) or (n, d), in the model's order, of what was observed; as numbers."""
-        known = place >= 0
-        if hasattr(observed, "columns") and hasattr(self, "feature_names_in_"):
-            table = observed.rename(columns=str).reindex(
-                columns=list(self.feature_names_in_), fill_value=False
-            )
-            return np.asarray(table.to_numpy(dtype=bool) & known, dtype=np.float64)
-        given = np.asarray(observed)
-        if given.dtype == bool:
-            if given.shape not in (shape[1:], shape):
-                msg = f"observed has shape {given.shape}; expected {shape[1:]} or {shape}, as X has"
-                raise ValueError(msg)
-            return np.asarray(given[..., np.maximum(place, 0)] & known, dtype=np.float64)
-        mask = np.zeros(len(place))
-        mask[[self._position(feature, len(place)) for feature in given.tolist()]] = 1.0
-        return mask * known
-
-    def _position(self, feature: Any, d: int) -> int:
-        """Return the index of a feature given by index or name."""
-        if isinstance(feature, int) and 0 <= feature < d:
-            return feature
-        names = list(getattr(self, "feature_names_in_", []))
-        if feature in names:
-            return names.index(feature)
-        msg = f"observed names the feature {feature!r}, which the model does not have; it has {d} features"
-        raise ValueError(msg)
+        self.__dict__.pop("moments_", None)  # those of a stream that was before
 
 
 def _column_sums(X: Any) -> Array:

@@ -11,12 +11,11 @@ from lvmkit._checks import require_number
 from lvmkit._typing import Array, Progress, RandomState
 from lvmkit.families import MULTINOMIAL
 from lvmkit.gibbs import topic_mixtures
+from lvmkit.models.count_model import given_topics
 from lvmkit.models.moment_model import MomentModel
-from lvmkit.models.starts import given_params, silent
+from lvmkit.models.starts import silent
 from lvmkit.streams import single_threaded_blas
-from lvmkit.subspaces import SubspaceMoments
 from lvmkit.weightings import POOLED, Weighting
-from lvmkit.whitened import Whitened
 
 
 class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentModel):
@@ -49,7 +48,8 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
     Attributes
     ----------
     weights_ : array (k,)
-        Share of each topic in all documents, largest first: alpha_ / alpha0.
+        Share of each topic in all documents, alpha_ / alpha0, largest first; `partial_fit` keeps the order of its
+        first call.
     alpha_ : array (k,)
         Dirichlet parameters.
     centers_ : array (k, d)
@@ -130,7 +130,7 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         Raises
         ------
         ValueError
-            If shapes disagree or numbers lie outside their range.
+            If shapes disagree, numbers lie outside their range, or a topic has no word.
 
         Examples
         --------
@@ -138,10 +138,10 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         >>> m.transform([[30, 0]]).round(1)
         array([[1., 0.]])
         """
-        params = given_params(alpha, centers, None, None, upper=None)
+        params = given_topics(alpha, centers)
         total = float(np.sum(alpha))
         model = cls(n_components=len(params.weights), alpha0=total)
-        model.weights_, model.centers_ = params.weights, MULTINOMIAL.project(params.centers)
+        model.weights_, model.centers_ = params
         model.alpha_ = total * model.weights_
         model._name_features(feature_names)
         return model
@@ -166,16 +166,16 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         Raises
         ------
         ValueError
-            If entries are no counts or all 0, an option is out of range, or the moments of the data support
-            fewer topics than n_components; the message says how many.
+            If entries are no counts or all 0, no row has three words, there are fewer words than topics, or an
+            option is out of range.
         TypeError
             If an option has the wrong type.
 
         Warns
         -----
         DataWarning
-            If words occur in no document, documents are too short for the third moment, or much had to be
-            clipped.
+            If words occur in no document, documents are too short for the third moment, the moments show fewer
+            topics than n_components (the others get weight 0 and the overall mean), or much had to be clipped.
         """
         del y
         rows = self._fit_rows(self._validated(X, reset=True), progress)
@@ -221,14 +221,13 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
             )
         return mixtures
 
-    def _decompose(self, moments: SubspaceMoments, whitened: Whitened) -> None:
-        """Set the parameters, topics ordered by weight."""
-        super()._decompose(moments, whitened)
+    def _derive(self) -> None:
+        """Set the Dirichlet parameters."""
         self.alpha_ = self.alpha0 * self.weights_
 
-    def _weighed(self, rows: Any) -> tuple[Any, Weighting]:
+    def _weighting(self) -> Weighting:
         """Let long documents count for more."""
-        return rows, POOLED
+        return POOLED
 
     def _alpha0(self) -> float:
         """Return the sum of the Dirichlet parameters."""

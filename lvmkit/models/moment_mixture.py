@@ -69,15 +69,16 @@ class MomentMixture(MomentModel, MixtureModel):
         Raises
         ------
         ValueError
-            If entries are no counts or all 0, an option is out of range, or the moments of the data support
-            fewer states than n_components; the message says how many.
+            If entries are no counts or all 0, no row has three words, there are fewer features than states, or an
+            option is out of range.
         TypeError
             If an option has the wrong type.
 
         Warns
         -----
         DataWarning
-            If features occur in no row, rows are too short for the third moment, or much had to be clipped.
+            If features occur in no row, rows are too short for the third moment, the moments show fewer states
+            than n_components (they give the others weight 0 and the overall mean), or much had to be clipped.
         ConvergenceWarning
             If EM ran out of steps.
         """
@@ -86,7 +87,6 @@ class MomentMixture(MomentModel, MixtureModel):
         rows = self._fit_rows(
             self._validated(X, reset=True), part(tell, 0.0, 0.5 if self.em else 0.9)
         )
-        self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
         if self.em:
             with single_threaded_blas():
                 self._refine(rows, part(tell, 0.5, 0.9))
@@ -146,6 +146,10 @@ class MomentMixture(MomentModel, MixtureModel):
         rows = self._validated(X, reset=False)
         self._tell_empty(rows)
         return mixtures.posteriors(mixtures.log_joint(rows, self._params(), self._family))
+
+    def _derive(self) -> None:
+        """Begin without EM steps: those made before led to other parameters."""
+        self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
 
     def _refine(self, rows: Any, tell: Progress) -> None:
         """Raise the likelihood from the moments by EM; states ordered by weight again."""

@@ -1,33 +1,22 @@
 """What all models of counts do that are learned from moments: sums that add, then one decomposition."""
 
 import warnings
-from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy import sparse
 
-from lvmkit import _rows, decompose
+from lvmkit import decompose
 from lvmkit._checks import DataWarning, listed, require_number
 from lvmkit._typing import Array, Progress, RandomState
-from lvmkit.decompose import Components
 from lvmkit.families import Family
-from lvmkit.models.row_model import RowModel
+from lvmkit.models.count_model import CountModel
+from lvmkit.models.row_model import state_order
 from lvmkit.models.starts import silent
 from lvmkit.moments import WhitenedMoments
 from lvmkit.streams import single_threaded_blas
 from lvmkit.subspaces import SubspaceMoments, leading_basis
-from lvmkit.weightings import Weighting, row_totals
+from lvmkit.weightings import Weighting
 from lvmkit.whitened import Whitened, with_slices
-
-DECOMPOSITIONS: dict[str, Callable[..., Components]] = {
-    "joint_diagonalization": decompose.joint_diagonalization,
-    "svtd": decompose.svtd,
-    "svd": decompose.svd,
-    "power": decompose.power,
-    "als": decompose.als,
-    "random_projections": decompose.random_projections,
-}
 
 SPARE_DIRECTIONS = 10
 """Directions more than states that the first block of a stream fixes for all later ones."""
@@ -36,7 +25,7 @@ LARGE_CLIP = 0.5
 """Share of a topic's, or a state's, mass that was clipped above which the model warns."""
 
 
-class MomentModel(RowModel):
+class MomentModel(CountModel):
     """Counts are summed to moments, and the moments decomposed: `fit`, `partial_fit`, `fit_moments`.
 
     A model adds its weighting, α₀ and its family's valid set.
@@ -63,6 +52,8 @@ class MomentModel(RowModel):
     def fit_moments(self, moments: SubspaceMoments) -> Self:
         """Read the parameters off sums of moments, for instance of several sites.
 
+        As by `fit`, states are ordered by weight and `annotations_` begin empty.
+
         Parameters
         ----------
         moments : SubspaceMoments
@@ -71,18 +62,27 @@ class MomentModel(RowModel):
         Returns
         -------
         MomentModel
-            Itself, fitted; without `labels_`.
+            Itself, fitted; without `labels_`, and without EM.
 
         Raises
         ------
+        TypeError
+            If it is given something else.
         ValueError
-            If the decomposition needs the rows ("svtd").
+            If the sums are weighted as another model needs them, have fewer features than there are states or
+            no third-order information, or the decomposition needs the rows ("svtd").
+
+        Warns
+        -----
+        DataWarning
+            If the moments show fewer states than n_components, or much had to be clipped.
         """
         self._check_options()
-        require_number(self.n_components, "n_components", least=1, whole=True)
+        self._require_sums(moments)
         self.n_features_in_ = len(moments.basis)
-        with single_threaded_blas():
-            self._decompose(moments, self._whitened(moments))
+        if len(getattr(self, "feature_names_in_", ())) != self.n_features_in_:
+            self.__dict__.pop("feature_names_in_", None)
+        self._read_off(moments)
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> Self:
@@ -90,12 +90,13 @@ class MomentModel(RowModel):
 
         The first call looks for the leading directions of its rows, 10 more than there are states, and later
         ones sum along the same: the first block should be large and typical, thousands of rows. Rows are not
-        kept; EM, which would have to see all of them again, is not run.
+        kept; EM, which would have to see all of them again, is not run. It orders the states by weight; in
+        later calls each keeps its number, found by its center, and so its name in `annotations_`.
 
         Parameters
         ----------
         X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Counts; every call with the same features.
+            Counts; every call with the same features. Later blocks may be as small, or as empty, as they come.
         y : None
             Ignored.
 
@@ -107,40 +108,71 @@ class MomentModel(RowModel):
         Raises
         ------
         ValueError
-            As for `fit`, or if the decomposition is "svtd", which needs all rows at once.
+            As for `fit`; if the decomposition is "svtd", which needs all rows at once; or if the model has
+            parameters but no `moments_` to add to.
+
+        Warns
+        -----
+        DataWarning
+            As for `fit`; if a later block is empty; or if names in `annotations_` may not fit any more.
         """
         del y
-        first = not hasattr(self, "moments_")
+        first = not hasattr(self, "weights_")
+        self._require_stream(X, first=first)
         rows = self._validated(X, reset=first)
-        if self.decomposition == "svtd":
-            msg = "partial_fit cannot use decomposition='svtd', which needs all rows at once; choose another"
-            raise ValueError(msg)
         self._check_options()
-        self._require_size(rows)
-        rows, weighting = self._weighed(rows)
+        self._require_features(rows.shape[1])
         with single_threaded_blas():
             if first:
-                q = min(self.n_components + SPARE_DIRECTIONS, rows.shape[1])
-                basis = leading_basis(rows, weighting, q, alpha0=self._alpha0())
-                moments = SubspaceMoments.of(rows, basis, weighting)
+                self._begin(rows)
             else:
-                moments = self.moments_ + SubspaceMoments.of(rows, self.moments_.basis, weighting)
-            self._decompose(moments, self._whitened(moments))
+                self._go_on(rows)
         return self
+
+    def _begin(self, rows: Any) -> None:
+        """Fix the directions of a stream by its first block, and sum it."""
+        self._require_counted(rows)
+        summed, weighting = self._summed(rows), self._weighting()
+        q = min(self.n_components + SPARE_DIRECTIONS, rows.shape[1])
+        basis = leading_basis(summed, weighting, q, alpha0=self._alpha0())
+        moments = SubspaceMoments.of(summed, basis, weighting)
+        self._require_long(moments)
+        self._tell_short(moments)
+        self._decompose(moments, self._whitened(moments))
+
+    def _go_on(self, rows: Any) -> None:
+        """Add a later block; states, and what is noted about them, keep their numbers."""
+        sums, old, notes = self.moments_, self.centers_, self.annotations_
+        block = SubspaceMoments.of(self._summed(rows), sums.basis, self._weighting())
+        if rows.sum():
+            self._tell_short(block)
+        else:
+            msg = f"all entries of these {rows.shape[0]:,} rows are 0; they count as rows without words"
+            warnings.warn(msg, DataWarning, stacklevel=3)
+        moments, same = sums + block, len(old) == self.n_components
+        self._decompose(moments, self._whitened(moments), like=old if same else None)
+        self._keep_annotations(notes, old)
+
+    def _read_off(self, moments: SubspaceMoments) -> None:
+        """Take sums for those of all rows."""
+        self._require_long(moments)
+        with single_threaded_blas():
+            self._decompose(moments, self._whitened(moments))
 
     def _fit_rows(self, rows: Any, progress: Progress | None) -> Any:
         """Fit to checked rows; return the rows that were summed."""
         tell = progress or silent
         self._check_options()
-        self._require_size(rows)
-        self._tell_absent(rows)
-        summed, weighting = self._weighed(rows)
+        self._require_features(rows.shape[1])
+        self._require_counted(rows)
+        summed, weighting = self._summed(rows), self._weighting()
         with single_threaded_blas():
             tell("directions", 0.0)
             alpha0 = self._alpha0()
             basis = leading_basis(summed, weighting, self.n_components, alpha0=alpha0)
             tell("third moments", 0.5)
             moments = SubspaceMoments.of(summed, basis, weighting)
+            self._require_long(moments)
             self._tell_short(moments)
             tell("decomposition", 0.8)
             whitened = self._whitened(moments)
@@ -153,30 +185,41 @@ class MomentModel(RowModel):
         return rows
 
     def _whitened(self, moments: SubspaceMoments) -> Whitened:
-        """Return what the decomposition sees, of as many states as the second moment supports."""
+        """Return what the decomposition sees, of as many states as the second moment can show."""
         rank = moments.rank(alpha0=self._alpha0())
         if rank < self.n_components:
-            msg = (
-                f"n_components={self.n_components}, but the second moment of the data supports only {rank}: "
-                "the others have weight 0 and the overall mean as their center. "
-                f"Choose n_components <= {max(rank, 1)}, or fit more rows."
+            q = moments.basis.shape[1]
+            reason = (
+                f"the second moment is positive along only {rank} of its {q} leading directions, noise included. "
+                "The number of groups is usually much smaller: lvmkit.scores.select_n_components compares several"
+                if q >= self.n_components
+                else f"the moments were summed along {q} directions and show at most {rank} states, whatever the "
+                "rows hold. To look for more, sum all rows again: by fit, or by partial_fit of a new model"
             )
-            warnings.warn(msg, DataWarning, stacklevel=5)
+            msg = (
+                f"n_components={self.n_components}, but {reason}. The moments give the other states weight 0 "
+                "and the overall mean as their center."
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
         return moments.whitened(max(1, min(rank, self.n_components)), alpha0=self._alpha0())
 
-    def _decompose(self, moments: SubspaceMoments, whitened: Whitened) -> None:
-        """Set the parameters, states ordered by weight."""
-        found = DECOMPOSITIONS[self.decomposition](whitened, random_state=self.random_state)
-        order = np.argsort(-found.weights, kind="stable")
-        missing = self.n_components - len(order)
-        mean = np.tile(moments.m1, (missing, 1))
-        centers = np.vstack([found.centers[order], mean])
-        self.weights_ = np.append(found.weights[order], np.zeros(missing))
-        self.centers_ = self._family.project(centers)
+    def _decompose(
+        self, moments: SubspaceMoments, whitened: Whitened, *, like: Array | None = None
+    ) -> None:
+        """Set the parameters, states ordered as the centers that they resemble, or by weight."""
+        found = decompose.BY_NAME[self.decomposition](whitened, random_state=self.random_state)
+        missing = self.n_components - len(found.weights)
+        centers = np.vstack([found.centers, np.tile(moments.m1, (missing, 1))])
+        weights, valid = np.append(found.weights, np.zeros(missing)), self._family.project(centers)
+        order = state_order(weights, valid, like)
+        self.weights_, self.centers_ = weights[order], valid[order]
         size = np.abs(centers).sum()
         self.clipped_ = float(np.maximum(-centers, 0).sum() / size) if size else 0.0
         self.moments_ = moments
         self.annotations_ = {}
+        for of_other_rows in ("labels_", "data_fingerprint_"):
+            self.__dict__.pop(of_other_rows, None)
+        self._derive()
         if self.clipped_ > LARGE_CLIP:
             msg = (
                 f"{self.clipped_:.0%} of the mass of the centers was negative and was clipped; "
@@ -184,9 +227,16 @@ class MomentModel(RowModel):
             )
             warnings.warn(msg, DataWarning, stacklevel=4)
 
-    def _weighed(self, rows: Any) -> tuple[Any, Weighting]:
-        """Return the rows to sum, and how they enter."""
+    def _derive(self) -> None:
+        """Set what else a model has once the parameters are read off."""
+
+    def _weighting(self) -> Weighting:
+        """Return how rows enter the sums."""
         raise TypeError(type(self).__name__)
+
+    def _summed(self, rows: Any) -> Any:
+        """Return what is summed of checked rows."""
+        return rows
 
     def _alpha0(self) -> float:
         """Return the sum of the Dirichlet parameters; 0 for a mixture."""
@@ -195,65 +245,52 @@ class MomentModel(RowModel):
     def _check_options(self) -> None:
         """Refuse options out of range."""
         require_number(self.n_components, "n_components", least=1, whole=True)
-        if self.decomposition not in DECOMPOSITIONS:
-            msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(DECOMPOSITIONS, 6)}"
+        if self.decomposition not in decompose.BY_NAME:
+            msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
             raise ValueError(msg)
 
-    def _require_size(self, rows: Any) -> None:
-        """Refuse data that cannot carry so many states."""
-        if self.n_components > rows.shape[1]:
+    def _require_features(self, d: int) -> None:
+        """Refuse more states than moments of so many features can tell apart."""
+        if self.n_components > d:
             msg = (
-                f"n_components={self.n_components}, and X has {rows.shape[1]} feature(s); "
+                f"n_components={self.n_components}, and the data have {d} feature(s); "
                 "moments can tell apart at most as many states as there are features"
             )
             raise ValueError(msg)
-        if not rows.sum():
-            msg = "X holds nothing: all its entries are 0"
-            raise ValueError(msg)
 
-    def _tell_absent(self, rows: Any) -> None:
-        """Say which features no row has."""
-        absent = np.flatnonzero(np.asarray(rows.sum(axis=0)).ravel() == 0)
-        if len(absent):
-            names = getattr(self, "feature_names_in_", np.arange(rows.shape[1]))[absent]
+    def _require_sums(self, moments: Any) -> None:
+        """Refuse what are not the sums that this model is read off."""
+        if not isinstance(moments, SubspaceMoments):
             msg = (
-                f"{len(absent)} of {rows.shape[1]} features occur in no row ({listed(names)}): "
-                "they are 0 in every state"
+                "fit_moments needs SubspaceMoments, as fitted models have in moments_; "
+                f"found {moments!r} ({type(moments).__name__})"
             )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-
-    def _tell_short(self, moments: SubspaceMoments) -> None:
-        """Say how many rows carry no third-order information; refuse if all do."""
-        if moments.divisors[2] <= 0:
+            raise TypeError(msg)
+        if moments.weighting != self._weighting():
             msg = (
-                f"all {moments.n_samples} rows of X, with {len(moments.basis)} feature(s), have fewer than 3 words, "
-                "and the third moment needs 3 of one row; join short texts, or use PoissonMixture"
+                f"this {type(self).__name__} needs sums weighted {self._weighting().name}; found "
+                f"{moments.weighting.name}. Sum the rows again, or choose the model that they were summed for"
             )
             raise ValueError(msg)
-        if moments.n_short:
+        self._require_features(len(moments.basis))
+
+    def _require_stream(self, X: Any, *, first: bool) -> None:
+        """Refuse a block that no stream can begin, or go on, with."""
+        if self.decomposition == "svtd":
+            msg = "partial_fit cannot use decomposition='svtd', which needs all rows at once; choose another"
+            raise ValueError(msg)
+        if first and np.shape(X)[:-1] == (1,):
             msg = (
-                f"{moments.n_short:,} of {moments.n_samples:,} rows have fewer than 3 words and carry no "
-                "third-order information; they enter the lower moments only"
+                "the first block fixes the directions along which all later ones are summed, and needs many rows; "
+                "found 1 row (1 sample). Collect rows, thousands if possible, before the first partial_fit"
             )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-
-    def _accepted(self, rows: Any) -> Any:
-        """Return counts as float32 rows, or refuse what is not a count."""
-        rows = _rows.as_float32_rows(rows)
-        if self.round_counts:
-            rows = rows.copy()
-            values = rows.data if sparse.issparse(rows) else rows
-            np.rint(values, out=values)
-            rows = _rows.as_float32_rows(rows)
-        _rows.require_counts(rows, getattr(self, "feature_names_in_", None), type(self).__name__)
-        return rows
-
-    def _tell_empty(self, rows: Any) -> None:
-        """Say how many rows to judge hold no known feature."""
-        empty = int(np.count_nonzero(row_totals(rows) == 0))
-        if empty:
-            msg = f"{empty:,} of {rows.shape[0]:,} rows hold none of the model's features and get its weights"
-            warnings.warn(msg, DataWarning, stacklevel=3)
+            raise ValueError(msg)
+        if not first and not hasattr(self, "moments_"):
+            msg = (
+                f"this {type(self).__name__} has parameters but no moments_ to add rows to: they were given, or "
+                "come from a file without sums. Start anew with fit, or with partial_fit of a new model"
+            )
+            raise ValueError(msg)
 
     def _smoothed_centers(self, share: float) -> Array:
         """Mix a share of the overall frequencies into centers from moments; given ones are taken as they are."""
@@ -261,9 +298,3 @@ class MomentModel(RowModel):
             return self.centers_
         smoothed: Array = (1 - share) * self.centers_ + share * (self.weights_ @ self.centers_)
         return smoothed
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags

@@ -1,12 +1,14 @@
 """Three-view starts: features are split into three groups, so that no moment has coinciding indexes."""
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from lvmkit._checks import DataWarning
 from lvmkit._typing import Array, Counts, Labels
 from lvmkit.decompose import Components, power
-from lvmkit.linalg import fix_signs, mixing_weights, whitener_of
+from lvmkit.linalg import fix_signs, mixing_weights, significant, whitener_of
 from lvmkit.moments import RAW, Moments
 from lvmkit.streams import sum_blocks
 from lvmkit.whitened import Whitened, symmetrized
@@ -34,6 +36,16 @@ class Views(NamedTuple):
         block: Array = self.second[np.ix_(self.features[a], self.features[b])]
         return block
 
+    def require_rank(self, k: int) -> None:
+        """Warn if two views have fewer directions in common than there are states."""
+        rank = int(significant(np.linalg.svd(self.pair(0, 1), compute_uv=False)).sum())
+        if rank < k:
+            msg = (
+                f"the views of the features have {rank} directions in common, n_components={k} needs as many; the "
+                f"other components start from noise. Choose n_components <= {rank}."
+            )
+            warnings.warn(msg, DataWarning, stacklevel=7)
+
 
 def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Components:
     """Learn one view by symmetrized moments and the tensor power method, the others from it.
@@ -52,11 +64,17 @@ def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Compone
     Components
         Centers not yet projected.
 
+    Warns
+    -----
+    DataWarning
+        If the views have fewer directions in common than there are states.
+
     Notes
     -----
     Anandkumar et al. 2014, Theorem 3.6: x̃₁ = E[x₃x₂ᵀ]E[x₁x₂ᵀ]⁺x₁ and x̃₂ have the conditional means of x₃.
     """
     views = Views.of(X)
+    views.require_rank(k)
     inverse = _pseudoinverse(views.pair(0, 1), k)
     A1 = views.pair(2, 1) @ inverse
     A2 = views.pair(2, 0) @ inverse.T
@@ -88,6 +106,11 @@ def three_view_mom(X: Counts, k: int, generator: np.random.Generator) -> Compone
     Components
         Centers not yet projected.
 
+    Warns
+    -----
+    DataWarning
+        If the views have fewer directions in common than there are states.
+
     Notes
     -----
     Anandkumar et al. 2012b, Algorithm B: B(η) = (U₁ᵀM₃(η)U₂)(U₁ᵀM₂U₂)⁻¹ for η = U₃θ_i, θ a random rotation; all
@@ -95,6 +118,7 @@ def three_view_mom(X: Counts, k: int, generator: np.random.Generator) -> Compone
     complex is cut to its real part.
     """
     views = Views.of(X)
+    views.require_rank(k)
     left, _, right = np.linalg.svd(views.pair(0, 1), full_matrices=False)
     U1, U2 = left[:, :k], right[:k].T
     U3 = np.linalg.svd(views.pair(0, 2), full_matrices=False)[2][:k].T

@@ -39,7 +39,7 @@ class PoissonMixture(MomentMixture):
     Attributes
     ----------
     weights_ : array (k,)
-        Probability of each cluster, largest first.
+        Probability of each cluster, largest first; `partial_fit` keeps the order of its first call.
     centers_ : array (k, d)
         Mean count of each feature in each cluster.
     labels_ : array of int (n,)
@@ -139,9 +139,9 @@ class PoissonMixture(MomentMixture):
         model._name_features(feature_names)
         return model
 
-    def _weighed(self, rows: Any) -> tuple[Any, Weighting]:
+    def _weighting(self) -> Weighting:
         """Sum the rows as they are, without coinciding indexes."""
-        return rows, FACTORIAL
+        return FACTORIAL
 
     def _tell_empty(self, rows: Any) -> None:
         """Say nothing: that nothing was counted tells about the cluster too."""

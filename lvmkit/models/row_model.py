@@ -5,11 +5,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from lvmkit import _rows
-from lvmkit._typing import Array
+from lvmkit._checks import DataWarning, listed
+from lvmkit._typing import Array, Labels
+
+LARGE_CHANGE = 0.5
+"""Share of a state's mass that moved above which its name may not fit any more."""
 
 
 class RowModel(BaseEstimator):
@@ -58,6 +64,27 @@ class RowModel(BaseEstimator):
             raise ValueError(msg)
         self.feature_names_in_ = np.asarray(feature_names, dtype=object)
 
+    def _keep_annotations(self, notes: dict[str, Any], old: Array) -> None:
+        """Take over what was noted about the states of the centers `old`, if that is still known."""
+        if not notes:
+            return
+        if len(old) != len(self.centers_):
+            msg = (
+                f"annotations_ spoke of {len(old)} states and were dropped: with "
+                f"n_components={len(self.centers_)} nobody knows which is which; name the states again"
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+            return
+        self.annotations_ = notes
+        size = np.maximum((old + self.centers_).sum(axis=1), 1e-300)
+        changed = np.flatnonzero(np.abs(old - self.centers_).sum(axis=1) > LARGE_CHANGE * size)
+        if len(changed):
+            msg = (
+                f"{len(changed)} of {len(old)} states changed by more than {LARGE_CHANGE:.0%} of their mass "
+                f"({listed(changed)}); see whether their names still fit"
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """Return float32 rows of zeros and ones, in the order of the fit."""
         names = None
@@ -89,3 +116,26 @@ class RowModel(BaseEstimator):
     def _accepted(self, rows: Any) -> Any:
         """Return float32 rows that the family allows, or refuse them."""
         raise TypeError(type(self).__name__)
+
+
+def state_order(weights: Array, centers: Array, like: Array | None) -> Labels:
+    """Return the order in which states are numbered.
+
+    Parameters
+    ----------
+    weights : array (k,)
+        Their weights.
+    centers : array (k, d)
+        Their centers.
+    like : array (k, d) or None
+        Centers of an earlier fit, of which each state takes the number of the one it resembles most; None to
+        order by weight, largest first.
+
+    Returns
+    -------
+    array of int (k,)
+        Indexes.
+    """
+    if like is None:
+        return np.argsort(-weights, kind="stable")
+    return np.asarray(linear_sum_assignment(cdist(like, centers, "cityblock"))[1])

@@ -10,8 +10,8 @@ from lvmkit._checks import listed, require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.families import MULTINOMIAL, Prior
 from lvmkit.linalg import generator_of
+from lvmkit.models.count_model import given_topics
 from lvmkit.models.moment_mixture import MomentMixture
-from lvmkit.models.starts import given_params
 from lvmkit.models.three_words import three_words
 from lvmkit.weightings import EQUAL_ROWS, POOLED, Weighting
 
@@ -53,7 +53,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
     Attributes
     ----------
     weights_ : array (k,)
-        Probability of each topic, largest first.
+        Probability of each topic, largest first; `partial_fit` keeps the order of its first call.
     centers_ : array (k, d)
         Probability of each word in each topic; rows sum to 1.
     labels_ : array of int (n,)
@@ -142,7 +142,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         Raises
         ------
         ValueError
-            If shapes disagree or numbers lie outside their range.
+            If shapes disagree, numbers lie outside their range, or a topic has no word.
 
         Examples
         --------
@@ -150,9 +150,9 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         >>> m.predict(np.array([[3, 0], [0, 2]]))
         array([0, 1])
         """
-        params = given_params(weights, centers, None, None, upper=None)
+        params = given_topics(weights, centers)
         model = cls(n_components=len(params.weights))
-        model.weights_, model.centers_ = params.weights, MULTINOMIAL.project(params.centers)
+        model.weights_, model.centers_ = params
         model._name_features(feature_names)
         return model
 
@@ -197,11 +197,15 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         require_number(length, "length", least=1, whole=True)
         return self._drawn(n_samples, length, generator_of(random_state))
 
-    def _weighed(self, rows: Any) -> tuple[Any, Weighting]:
-        """Return the words to sum, and how documents enter."""
+    def _weighting(self) -> Weighting:
+        """Return how documents enter the sums."""
+        return WEIGHTINGS[self.moments]
+
+    def _summed(self, rows: Any) -> Any:
+        """Return the words that are summed."""
         if self.moments == "three_words":
-            rows = three_words(rows, generator_of(self.random_state))
-        return rows, WEIGHTINGS[self.moments]
+            return three_words(rows, generator_of(self.random_state))
+        return rows
 
     def _check_options(self) -> None:
         """Refuse options out of range."""

@@ -1,13 +1,14 @@
 """Where EM starts: from moments, or at random."""
 
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from lvmkit._checks import DataWarning
-from lvmkit._typing import Array, Counts, Progress
+from lvmkit._typing import Array, Counts, Progress, RandomState
 from lvmkit.decompose import Components, completion, svtd
 from lvmkit.families import BERNOULLI, Prior
 from lvmkit.linalg import generator_of, impute_diagonal
@@ -32,8 +33,21 @@ DENSE_MOMENTS = 4_000
 """Up to this many features the second moment is held as a matrix (128 MB); beyond, as an operator."""
 
 
-def asvtd_start(X: Counts, k: int, progress: Progress) -> Components:
-    """Decompose the raw moments by SVTD, as the documents do.
+class Method(NamedTuple):
+    """How to decompose, where a start leaves it open."""
+
+    decompose: Callable[..., Components] | None = None
+    """One of `lvmkit.decompose.BY_NAME`; None for what the start is known for."""
+    random_state: RandomState = 0
+    """Passed to it."""
+
+
+OWN = Method()
+"""What each start is known for."""
+
+
+def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
+    """Decompose the raw moments by SVTD, as the documents do, or otherwise.
 
     Parameters
     ----------
@@ -43,6 +57,8 @@ def asvtd_start(X: Counts, k: int, progress: Progress) -> Components:
         Number of states.
     progress : callable (str, float)
         Told the stage.
+    method : Method
+        How to decompose.
 
     Returns
     -------
@@ -71,10 +87,11 @@ def asvtd_start(X: Counts, k: int, progress: Progress) -> Components:
     progress("third moments", 0.3)
     moments = WhitenedMoments.of(X, whitener[:, :rank], RAW, dtype=np.float32)
     progress("decomposition", 0.9)
-    return _padded(svtd(moments), k, moments.m1)
+    found = (method.decompose or svtd)(moments, random_state=method.random_state)
+    return padded(found, k, moments.m1)
 
 
-def corrected_start(X: Counts, k: int, progress: Progress) -> Components:
+def corrected_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
     """Decompose moments from which every term with coinciding indexes was removed.
 
     Parameters
@@ -85,6 +102,8 @@ def corrected_start(X: Counts, k: int, progress: Progress) -> Components:
         Number of states.
     progress : callable (str, float)
         Told the stage.
+    method : Method
+        How to decompose.
 
     Returns
     -------
@@ -101,7 +120,7 @@ def corrected_start(X: Counts, k: int, progress: Progress) -> Components:
     See `lvmkit.decompose.completion`.
     """
     if k > X.shape[1]:
-        return asvtd_start(X, k, progress)
+        return asvtd_start(X, k, progress, method)
     progress("second moments", 0.0)
     m2 = _second(X, POISSON)
     imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=1e-3)
@@ -112,13 +131,13 @@ def corrected_start(X: Counts, k: int, progress: Progress) -> Components:
             "starting from the raw moments instead (init='asvtd'). Fewer components, or more rows, would fit better."
         )
         warnings.warn(msg, DataWarning, stacklevel=3)
-        return asvtd_start(X, k, progress)
+        return asvtd_start(X, k, progress, method)
     progress("third moments", 0.3)
     whitener = whitener_of(imputed.values, imputed.vectors)
     second = None if isinstance(m2, LinearOperator) else m2.second
     moments = WhitenedMoments.of(X, whitener, POISSON, second=second, dtype=np.float32)
     progress("decomposition", 0.9)
-    return completion(moments)
+    return completion(moments, decompose=method.decompose, random_state=method.random_state)
 
 
 def random_start(X: Counts, k: int, prior: Prior, generator: np.random.Generator) -> MixtureParams:
@@ -153,8 +172,23 @@ def _second(X: Counts, weighting: Weighting) -> Moments | LinearOperator:
     return second_moment_operator(X, weighting)
 
 
-def _padded(found: Components, k: int, mean: Array) -> Components:
-    """Add components of weight 0 at the overall mean."""
+def padded(found: Components, k: int, mean: Array) -> Components:
+    """Add components of weight 0 at the overall mean.
+
+    Parameters
+    ----------
+    found : Components
+        At most k.
+    k : int
+        How many there shall be.
+    mean : array (d,)
+        Overall mean.
+
+    Returns
+    -------
+    Components
+        Of k states.
+    """
     extra = k - len(found.weights)
     centers = np.vstack([found.centers, np.tile(mean, (extra, 1))])
     return Components(centers, np.append(found.weights, np.zeros(extra)), found.clipped)
@@ -187,6 +221,11 @@ def three_view_start(
     ------
     ValueError
         If each view has fewer features than there are states, or there are too many for a matrix of them.
+
+    Warns
+    -----
+    DataWarning
+        If the views have fewer directions in common than there are states.
     """
     d = X.shape[1]
     if not 3 * k <= d <= DENSE_MOMENTS:
@@ -206,7 +245,7 @@ def bernoulli_start(
     prior: Prior,
     progress: Progress,
     *,
-    generator: np.random.Generator | None = None,
+    method: Method = OWN,
 ) -> tuple[MixtureParams, float]:
     """Return the start that `init` names, clipped to valid probabilities.
 
@@ -222,8 +261,8 @@ def bernoulli_start(
         Its mean is the prevalence of the features.
     progress : callable (str, float)
         Told the stage.
-    generator : numpy Generator, optional
-        Source of randomness of the three-view starts.
+    method : Method
+        How to decompose; the three-view starts, which bring their own way, take its `random_state`.
 
     Returns
     -------
@@ -242,21 +281,24 @@ def bernoulli_start(
     if k == 1:
         return MixtureParams(np.ones(1), prior.mean[None, :]), 0.0
     if init.startswith("3v"):
-        generator = generator or generator_of(0)
-        return _clipped(three_view_start(X, k, init, generator, progress))
-    begin = corrected_start if init == "corrected" else asvtd_start
-    found, clipped = _clipped(begin(X, k, progress))
+        generator = generator_of(method.random_state)
+        found, clipped = clipped_components(three_view_start(X, k, init, generator, progress))
+    else:
+        begin = corrected_start if init == "corrected" else asvtd_start
+        found, clipped = clipped_components(begin(X, k, progress, method))
     if clipped > LARGE_CLIP and init == "corrected":
         # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
-        raw, raw_clipped = _clipped(asvtd_start(X, k, silent))
+        raw, raw_clipped = clipped_components(asvtd_start(X, k, silent, method))
         step = em_step(X, BERNOULLI, prior)
         starts = [smoothed(start, X.shape[0], prior, BERNOULLI) for start in (found, raw)]
         if step(starts[1])[1] > step(starts[0])[1]:
             found, clipped = raw, raw_clipped
     if clipped > LARGE_CLIP:
+        views = " or than three views can tell apart; init='corrected' needs fewer rows"
         msg = (
             f"the centers found from the moments lay outside [0, 1] by {clipped:.3f} per entry and were clipped; "
-            f"n_components={k} may be more clusters than the {X.shape[0]} rows show."
+            f"n_components={k} may be more clusters than the {X.shape[0]} rows show"
+            f"{views if init.startswith('3v') else ''}."
         )
         warnings.warn(msg, DataWarning, stacklevel=5)
     return found, clipped
@@ -338,7 +380,20 @@ def silent(stage: str, done: float) -> None:
     """
 
 
-def _clipped(found: Components) -> tuple[MixtureParams, float]:
-    """Clip centers to probabilities; return how much per entry that changed."""
+def clipped_components(found: Components) -> tuple[MixtureParams, float]:
+    """Clip centers to probabilities.
+
+    Parameters
+    ----------
+    found : Components
+        Centers as a decomposition gave them.
+
+    Returns
+    -------
+    params : MixtureParams
+        Centers in [0, 1].
+    clipped : float
+        Mean absolute change per entry.
+    """
     valid = BERNOULLI.project(found.centers)
     return MixtureParams(found.weights, valid), float(np.abs(valid - found.centers).mean())

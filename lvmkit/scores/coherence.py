@@ -31,7 +31,8 @@ def coherence(centers: npt.ArrayLike, X: Any, *, n_top: int = 20) -> Array:
     Raises
     ------
     ValueError
-        If shapes disagree, `centers` are not finite, or `n_top` is below 2.
+        If shapes disagree, `centers` are not finite, X is empty or its entries are negative or not finite, or
+        `n_top` is below 2.
 
     Notes
     -----
@@ -56,7 +57,7 @@ def coherence(centers: npt.ArrayLike, X: Any, *, n_top: int = 20) -> Array:
     place = place.reshape(order.shape)
     present = sparse.csr_array(documents[:, words] > 0).astype(np.float32)
     both = sparse.csr_array(present.T @ present)
-    found = np.where(both.diagonal() > 0, both.diagonal(), max(present.shape[0], 1))
+    found = np.where(both.diagonal() > 0, both.diagonal(), present.shape[0])
     first, second = np.triu_indices(order.shape[1], 1)
     scores: Array = np.array(
         [np.log((_cells(both, row)[first, second] + 1) / found[row][first]).sum() for row in place],
@@ -81,7 +82,21 @@ def _checked(centers: npt.ArrayLike, X: Any) -> tuple[Array, Any]:
     if wrong.size:
         msg = f"centers must be finite; found {listed(wrong)}"
         raise ValueError(msg)
-    return topics, sparse.csc_array(matrix)
+    documents = sparse.csc_array(matrix)
+    _check_documents(documents)
+    return topics, documents
+
+
+def _check_documents(documents: Any) -> None:
+    """Refuse what no documents hold; fractions may be, only what is present counts."""
+    if not documents.shape[0]:
+        msg = f"X holds no documents; found shape {documents.shape}"
+        raise ValueError(msg)
+    values = documents.data
+    wrong = values[~((values >= 0) & np.isfinite(values))]
+    if wrong.size:
+        msg = f"X must be numbers of words in documents, finite and 0 or more; found {listed(np.unique(wrong))}"
+        raise ValueError(msg)
 
 
 def _cells(both: Any, row: npt.NDArray[np.intp]) -> Array:

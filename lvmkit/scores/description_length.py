@@ -7,7 +7,7 @@ import numpy as np
 from lvmkit import _rows
 from lvmkit._checks import listed
 from lvmkit._typing import Array, RandomState
-from lvmkit.scores.perplexity import completion
+from lvmkit.scores.perplexity import completion, named
 
 
 def description_length(model: Any, X: Any, *, random_state: RandomState = 0) -> float:
@@ -18,7 +18,8 @@ def description_length(model: Any, X: Any, *, random_state: RandomState = 0) -> 
     model : fitted mixture or topic model
         With `centers_` and either `score_samples` (mixtures) or `transform` (topic models).
     X : sparse matrix, array, DataFrame or AnnData (n, d)
-        The rows to describe; those the model was fitted on, most of the time.
+        The rows to describe; those the model was fitted on, most of the time. Where rows and model both know
+        the names of the features, these may stand in any order; else in that of the fit.
     random_state : int, Generator or None, default=0
         Seed of the halves of documents (topic models without `score_samples` only).
 
@@ -33,6 +34,11 @@ def description_length(model: Any, X: Any, *, random_state: RandomState = 0) -> 
         If the model has neither method.
     ValueError
         If the model is not fitted, or X does not suit it.
+
+    Warns
+    -----
+    DataWarning
+        If features are unknown to the model, or missing.
 
     Notes
     -----
@@ -66,9 +72,21 @@ def description_length(model: Any, X: Any, *, random_state: RandomState = 0) -> 
     if not hasattr(model, "transform"):
         msg = f"a model with score_samples or transform is needed; found {type(model).__name__}"
         raise TypeError(msg)
-    matrix, _ = _rows.unwrapped(X)
-    total, n_tokens = completion(centers, matrix, infer=model.transform, random_state=random_state)
+    total, n_tokens = _completed(model, X, random_state)
     return float(centers.size / 2 * np.log(n_tokens) - total)
+
+
+def _completed(model: Any, X: Any, random_state: RandomState) -> tuple[float, int]:
+    """Predict each half of the documents from the other."""
+    matrix, names = _in_order(X, getattr(model, "feature_names_in_", None))
+    infer = named(model.transform, names)
+    return completion(_centers(model), matrix, infer=infer, random_state=random_state)
+
+
+def _in_order(X: Any, expected: Any) -> tuple[Any, Any]:
+    """Put the features of labelled rows in the order of the fit; return their names too, if they had any."""
+    has_names = _rows.unwrapped(X)[1] is not None
+    return _rows.aligned(X, expected), expected if has_names else None
 
 
 def of_words(centers: Array) -> bool:

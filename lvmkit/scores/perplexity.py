@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import sparse
 
+from lvmkit import _rows
 from lvmkit._checks import require_number
 from lvmkit._topics import checked_counts, checked_topics
 from lvmkit._typing import Array, RandomState
@@ -40,7 +42,8 @@ def perplexity(
         those of `centers`, in the same order.
     infer : callable, optional
         Takes the known halves (sparse rows) and returns the documents' topic mixtures (n, k), for example
-        `model.transform`. By default mixtures are fitted by `n_steps` steps of EM with the topics fixed.
+        `model.transform`; a model that was fitted with names gets those of `X` too, in a sparse DataFrame. By
+        default mixtures are fitted by `n_steps` steps of EM with the topics fixed.
     n_steps : int, default=50
         Steps of EM, from equal shares.
     smoothing : float, default=0.001
@@ -74,9 +77,9 @@ def perplexity(
     """
     topics = _smoothed(centers, smoothing)
     require_number(n_steps, "n_steps", least=1, whole=True)
-    counts = checked_counts(X, topics.shape[1])
-    known, predicted = halves(counts, random_state)
-    mixtures = _mixtures(topics, known, infer, n_steps)
+    matrix, names = _rows.unwrapped(X)
+    known, predicted = halves(checked_counts(matrix, topics.shape[1]), random_state)
+    mixtures = _mixtures(topics, known, infer and named(infer, names), n_steps)
     total = log_probability(topics, predicted, mixtures)
     with np.errstate(over="ignore"):
         return float(np.exp(-total / predicted.sum(dtype=np.float64)))
@@ -100,6 +103,15 @@ def completion(
     for known, predicted in ((one, other), (other, one)):
         total += log_probability(topics, predicted, _mixtures(topics, known, infer, 50))
     return total, int(one.sum(dtype=np.float64) + other.sum(dtype=np.float64))
+
+
+def named(infer: Infer, names: Any) -> Infer:
+    """Let a model that was fitted with names have the rows' names: without them scikit-learn would warn."""
+    model = getattr(infer, "__self__", None)
+    if names is None or not hasattr(model, "feature_names_in_"):
+        return infer
+    frames: Any = pd.DataFrame.sparse
+    return lambda rows: infer(frames.from_spmatrix(rows, columns=names))
 
 
 def _smoothed(centers: npt.ArrayLike, share: float) -> Array:

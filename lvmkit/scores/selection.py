@@ -57,7 +57,7 @@ def select_n_components(
     Parameters
     ----------
     estimator : mixture or topic model
-        Has `n_components`; it is cloned, never changed.
+        Has `n_components` and, once fitted, `centers_`; it is cloned, never changed.
     X : sparse matrix, array, DataFrame or AnnData (n, d)
         The rows.
     candidates : iterable of int
@@ -83,6 +83,8 @@ def select_n_components(
 
     Raises
     ------
+    TypeError
+        If `X` holds no numbers, an option is of another kind, or the fitted estimator has no `centers_`.
     ValueError
         If an option is out of range, the estimator has no `n_components`, or every candidate fails.
 
@@ -110,9 +112,9 @@ def select_n_components(
     [False, True]
     """
     numbers = _checked(estimator, candidates, scores, held_out)
+    require_number(n_repeats, "n_repeats", least=1, whole=True)
     wanted = [name for name in HIGHER_IS_BETTER if name in scores]
-    matrix, _ = _rows.unwrapped(X)
-    rows = sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+    rows = _rows_of_numbers(X)
     order = check_random_state(random_state).permutation(rows.shape[0])
     n_held = _n_held_out(len(order), held_out) if "perplexity" in wanted else 0
     fitted, held = (_rows_at(rows, np.sort(part)) for part in (order[n_held:], order[:n_held]))
@@ -130,8 +132,14 @@ def _checked(
     estimator: Any, candidates: Iterable[int], scores: Sequence[str], held_out: float
 ) -> list[int]:
     """Return the candidates in ascending order, or refuse the options."""
+    if isinstance(scores, str) or not isinstance(scores, Iterable):
+        msg = f"scores is a list, for example ['coherence']; found {scores!r}"
+        raise TypeError(msg)
+    if not isinstance(candidates, Iterable):
+        msg = f"candidates are several numbers, for example range(2, 11); found {candidates!r}"
+        raise TypeError(msg)
     unknown = [name for name in scores if name not in HIGHER_IS_BETTER]
-    if unknown or not len(scores) or isinstance(scores, str):
+    if unknown or not len(scores):
         msg = f"scores are among {listed(HIGHER_IS_BETTER)}; found {listed(unknown or [scores])}"
         raise ValueError(msg)
     require_number(held_out, "held_out", least=0, above=True)
@@ -148,6 +156,21 @@ def _checked(
         msg = "candidates is empty: pass the numbers of components to try, for example range(2, 11)"
         raise ValueError(msg)
     return sorted({int(number) for number in given})
+
+
+def _rows_of_numbers(X: Any) -> Any:
+    """Return sparse rows, a DataFrame or an array; refuse texts and what has no columns."""
+    matrix, _ = _rows.unwrapped(X)
+    if sparse.issparse(matrix):
+        return sparse.csr_array(matrix)
+    rows = matrix if hasattr(matrix, "iloc") else np.asarray(matrix)
+    if rows.ndim != 2 or (isinstance(rows, np.ndarray) and rows.dtype.kind in "US"):
+        msg = (
+            f"X must be rows of numbers (n, d); found {type(X).__name__} of shape {rows.shape}. "
+            "Texts become counts of words by lvmkit.cohorts.from_texts."
+        )
+        raise TypeError(msg)
+    return rows
 
 
 def _n_held_out(n: int, share: float) -> int:
@@ -173,6 +196,12 @@ def _scored(task: _Task, number: int, wanted: list[str], tell: Progress) -> dict
             model = clone(task.estimator).set_params(n_components=number).fit(task.fitted_rows)
     except (ValueError, ArithmeticError) as error:
         return found | {"remark": str(error)}
+    if not hasattr(model, "centers_"):
+        msg = (
+            f"{type(model).__name__} has no centers_ after fit, which the scores are made of; "
+            "pass a model of lvmkit, or one with centers_ (k, d)"
+        )
+        raise TypeError(msg)
     for i, name in enumerate(wanted):
         low, high = (i + 1) / (len(wanted) + 1), (i + 2) / (len(wanted) + 1)
         part = _part(tell, low, high, name.replace("_", " "))

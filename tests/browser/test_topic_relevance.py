@@ -2,9 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
+import lvmkit
+from lvmkit.cohorts import from_counts
 from lvmkit_widgets import TopicRelevance
 
 pytestmark = pytest.mark.browser
@@ -245,6 +248,68 @@ def test_the_saved_page_remembers_and_answers(saved, open_page):
     tab(page, "Words and map")
     expect(page.locator(".lvm-map g[role=option]")).to_have_count(2)
     assert page.evaluate("window.hacked") is None
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    """A page of eighteen topics that are much alike; one has a very long name."""
+    random = np.random.default_rng(3)
+    words = [f"word{i}" for i in range(60)]
+    centers = 0.7 * random.dirichlet(np.full(60, 0.2)) + 0.3 * random.dirichlet(
+        np.full(60, 0.2), 18
+    )
+    model = lvmkit.SingleTopic.from_parameters(
+        random.dirichlet(np.full(18, 0.7)), centers, feature_names=words
+    )
+    X, _ = model.sample(400, length=120)
+    board = TopicRelevance(model, from_counts(X, feature_names=words, binary=False), private=False)
+    board.state.rename(0, "a name that is much longer than any circle and any picture is wide " * 2)
+    board.state.topic = 0
+    return board.to_html(tmp_path_factory.mktemp("page") / "crowded.html")
+
+
+OVERLAPS = """(root) => {
+  const boxes = (list) => [...list].filter((el) => el.textContent || el.tagName === "circle").map((el) => el.getBBox());
+  const value = (el) => (name) => Number(el.getAttribute(name));
+  const circles = [...root.querySelectorAll("circle")].map((el) => ["cx", "cy", "r"].map(value(el)));
+  const numbers = boxes([...root.querySelectorAll("text")].filter((el) => /^\\d+$/.test(el.textContent)));
+  const pairs = (list, meet) => list.flatMap((a, i) => list.slice(0, i).filter((b) => meet(a, b))).length;
+  const frame = root.viewBox.baseVal;
+  const within = (b) => b.x >= 0 && b.y >= 0 && b.x + b.width <= frame.width && b.y + b.height <= frame.height;
+  return {
+    circles: pairs(circles, (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < a[2] + b[2] - 1),
+    numbers: pairs(numbers, (a, b) => Math.abs(a.x - b.x) < (a.width + b.width) / 2 - 1 && Math.abs(a.y - b.y) < 9),
+    outside: boxes(root.querySelectorAll("text, circle")).filter((box) => !within(box)).length,
+    found: [circles.length, numbers.length],
+  };
+}"""
+
+
+def test_eighteen_topics_can_be_told_apart(crowded, open_page):
+    page = open_page()
+    page.goto(crowded.as_uri())
+    places = []
+    for width in (1280, 800, 390, 1280):
+        page.set_viewport_size({"width": width, "height": 900})
+        page.wait_for_timeout(300)
+        found = page.locator(".lvm-map svg").evaluate(OVERLAPS)
+        assert found == {"circles": 0, "numbers": 0, "outside": 0, "found": [18, 18]}, width
+        places.append(of_topic(page, 3).locator("circle").get_attribute("cx"))
+    assert places[0] == places[-1]
+    page.locator(".lvm-relevance tbody tr").first.click()
+    assert page.locator(".lvm-map svg").evaluate(OVERLAPS)["outside"] == 0
+
+
+def test_a_model_that_reads_slowly_is_read_once_it_is_seen(opened, servers, open_page):
+    corpus = opened[1]
+    model = lvmkit.LatentDirichlet(n_components=3).fit(corpus)
+    address, made = servers.start(lambda: TopicRelevance(model, corpus))
+    page = open_page()
+    page.goto(address)
+    expect(page.locator(".lvm-topic_map .lvm-readout")).to_contain_text("of all words")
+    expect(page.locator(".lvm-size").first).to_contain_text("documents")
+    expect(page.locator(".lvm-relevance th").nth(1)).to_contain_text("In topic")
+    assert made[-1].state.figures.read
 
 
 def test_no_tab_is_wider_than_the_window(served):

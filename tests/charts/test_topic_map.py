@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.spatial.distance import jensenshannon
 
@@ -75,3 +76,30 @@ def test_wrong_shapes_and_signs_are_refused() -> None:
         topic_map_table(np.eye(2), [1.0])
     with pytest.raises(ValueError, match=r"0 or more; found -1"):
         topic_map_table(-np.eye(2), [0.5, 0.5])
+
+
+def test_circles_and_names_of_a_crowded_map_cover_no_other() -> None:
+    centers, weights = random_topics(18)
+    centers = 0.9 * centers[0] + 0.1 * centers
+    names = [f"a long name of topic {j}" for j in range(18)]
+    drawn = topic_map_chart(topic_map_table(centers, weights, names=names)).to_dict()
+    (rows,) = [rows for rows in drawn["datasets"].values() if "area" in rows[0]]
+    data = pd.DataFrame(rows)
+    radius = np.sqrt(data["area"].to_numpy(float) / np.pi)
+    places = data[["x", "y"]].to_numpy(float)
+    far = np.hypot(*(places[:, None] - places[None]).T)
+    np.fill_diagonal(far, np.inf)
+    assert (far > radius[:, None] + radius[None]).all()
+    named = data[data["text_topic"].str.contains("name")]
+    assert 0 < len(named) < 18
+    assert data["area"].is_monotonic_decreasing
+
+
+def test_topics_in_one_place_are_drawn_beside_each_other_and_always_alike() -> None:
+    table = topic_map_table(np.full((30, 5), 0.2), np.full(30, 1 / 30))
+    first, again = topic_map_chart(table).to_dict(), topic_map_chart(table).to_dict()
+    assert first["datasets"] == again["datasets"]
+    (rows,) = [rows for rows in first["datasets"].values() if "area" in rows[0]]
+    places = np.array([[row["x"], row["y"]] for row in rows])
+    far = np.hypot(*(places[:, None] - places[None]).T)
+    assert far[np.triu_indices(30, 1)].min() > 12

@@ -27,11 +27,14 @@ def words(cohort):
         ("Ond’ io, com’ i’ v’intrai: «Però»", ["ond", "io", "com", "intrai", "però"]),
         ("perche\u0301 e\u0300 cosi\u0300", ["perché", "così"]),
         ("don’t won't we've the president's", ["don't", "won't", "we", "ve", "the", "president"]),
-        ("B12 and IL-6 in 1945_46", ["and", "il", "in"]),
+        ("B12 and IL-6 in 1945_46", ["b12", "and", "il", "in"]),
+        ("the 21st century, the 90th year, 46th_2nd 3D", ["the", "century", "the", "year"]),
+        ("COVID19, H1N1; T4 5mg 2x4y a1c's x", ["covid19", "h1n1", "t4", "a1c"]),
+        ("well_known A_1b _2nd", ["well", "known"]),
         ("Iron\u00adclad", ["ironclad"]),
     ],
 )
-def test_words_are_letters_cut_at_apostrophes_with_their_accents(text, expected):
+def test_a_word_begins_with_a_letter_and_ends_at_apostrophes(text, expected):
     assert words_of(text) == expected
 
 
@@ -186,6 +189,23 @@ def test_a_folder_gives_one_document_per_file_by_name(tmp_path):
     assert from_texts(tmp_path / "a.txt").obs_names.tolist() == ["a"]
 
 
+def test_texts_in_subfolders_are_told_of(tmp_path):
+    below = tmp_path / "1990" / "may"
+    below.mkdir(parents=True)
+    (below / "x.TXT").write_text("rash")
+    (tmp_path / ".cache").mkdir()
+    (tmp_path / ".cache" / "y.txt").write_text("no text of a reader")
+    told = r"1 \.txt file in subfolders of '.*' \('1990/may/x.TXT'\)"
+    with pytest.raises(ValueError, match=f"holds no .txt files; it has no files at all.* {told}"):
+        from_texts(tmp_path)
+    (tmp_path / "a.txt").write_text("fever")
+    with pytest.warns(DataWarning, match=f"{told}: not read.*move them"):
+        cohort = from_texts(tmp_path)
+    assert cohort.obs_names.tolist() == ["a"]
+    assert len(cohort.uns["cohort"]["repairs"]) == 1
+    assert cohort.uns["cohort"]["n_dropped"]["files_in_subfolders"] == 1
+
+
 def test_a_file_of_another_encoding_is_refused_with_its_place(tmp_path):
     (tmp_path / "canto.txt").write_bytes("nel mezzo\nperché è".encode("cp1252"))
     advice = r"'canto.txt' is not UTF-8: byte 0xE9 at offset 15 \(line 2\).*encoding='cp1252'"
@@ -219,7 +239,7 @@ def test_attributes_that_do_not_match_are_said():
         (["fever", 3], r"no text: '1' \(int\)"),
         ([b"fever"], r"no text: '0' \(bytes\)"),
         (pd.Series(["a", "b"], ["x", "x"]), "several documents are called 'x'"),
-        (["1 2", "a b"], "no word of two letters or more in 2 documents"),
+        (["1 2nd", "a b"], "no word, a letter and more letters or digits, in 2 documents"),
         ("one long text that is no path", r"one string and no file or folder.*\[text\]"),
         (pd.DataFrame({"note": ["a"]}), "text: name the column that holds the texts.*'note'"),
     ],
@@ -246,7 +266,14 @@ def test_sources_that_hold_no_documents_are_refused(source, message):
         ({"vocabulary": []}, "vocabulary must be a list of words; it is empty"),
         ({"vocabulary": [1]}, "vocabulary must be a list of words; found 1"),
         ({"vocabulary": ["fever"], "max_words": 5}, "leave out min_documents, max_share and max_w"),
-        ({"vocabulary": ["selva"]}, "None of 3 documents has any of 1 word"),
+        ({"vocabulary": ["selva"]}, "None of 3 documents has any of 1 word of the vocabulary"),
+        ({"vocabulary": ["selva"]}, "They hold 'bad', 'cough', 'dry'.*vocabulary of these texts?"),
+        (
+            {"vocabulary": ["Fever"]},
+            "1 entry of the vocabulary can never be found.*lower .*'Fever'",
+        ),
+        ({"vocabulary": ["selva"], "stop_words": TEXTS}, "They hold stop words alone; is it"),
+        ({"vocabulary": ["7up"]}, "can never be found in a text, as a word is a letter.*: '7up'"),
         ({"text": "note"}, "text='note' names a column, but source has none"),
         ({"attributes": pd.DataFrame({"a": [1]}, ["x"])}, "names none of the documents"),
         ({"attributes": pd.DataFrame({"a": [1, 2]}, ["0", "0"])}, "several rows for '0'"),

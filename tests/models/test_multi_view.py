@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from lvmkit import BernoulliMixture
+from lvmkit._checks import DataWarning
 from lvmkit.datasets import make_appendix_e
 from lvmkit.families import Prior
 from lvmkit.models.starts import bernoulli_start, silent
@@ -20,6 +21,13 @@ def test_three_views_start_near_the_planted_centers(init):
     assert error.min(axis=1).max() < 0.05
     fitted = BernoulliMixture(3, init=init).fit(data.X)
     assert adjusted_rand(fitted.labels_, data.labels) > 0.9
+
+
+@pytest.mark.parametrize("init", ["3v-mom", "3v-tpm"])
+def test_three_views_say_what_rank_they_share(init):
+    twice = np.repeat([[1] * 6 + [0] * 6, [0] * 6 + [1] * 6], 30, axis=0)
+    with pytest.warns(DataWarning, match="2 directions in common, n_components=3"):
+        BernoulliMixture(3, init=init).fit(twice)
 
 
 @pytest.mark.parametrize("init", ["3v-mom", "3v-tpm"])

@@ -10,7 +10,7 @@ from scipy.stats import multinomial, poisson
 from lvmkit import LatentDirichlet, PoissonMixture, SingleTopic
 from lvmkit._checks import DataWarning
 from lvmkit.datasets import make_poisson_mixture, make_topics
-from lvmkit.models.moment_model import DECOMPOSITIONS
+from lvmkit.decompose import BY_NAME
 from lvmkit.models.three_words import three_words
 from lvmkit.scores import adjusted_rand
 
@@ -34,7 +34,7 @@ def mixed():
     return make_topics(6_000, 300, 5, random_state=1)
 
 
-@pytest.mark.parametrize("decomposition", DECOMPOSITIONS)
+@pytest.mark.parametrize("decomposition", BY_NAME)
 def test_every_decomposition_serves_every_model(decomposition, single, mixed):
     options = {"n_components": 5, "decomposition": decomposition}
     topics = SingleTopic(**options).fit(single.X)
@@ -170,7 +170,7 @@ def test_pooled_moments_beat_equal_rows_and_three_words():
         (lambda X: np.where(X == 2, -1, X), "Negative values .* -1.0 .first in row"),
         (lambda X: X + 0.5, "Fractions .* round_counts=True"),
         (lambda X: X * 0, "all its entries are 0"),
-        (lambda X: X[:, :3], r"n_components=4, and X has 3 feature\(s\)"),
+        (lambda X: X[:, :3], r"n_components=4, and the data have 3 feature\(s\)"),
     ],
 )
 def test_bad_counts_are_refused_by_name_and_place(model, change, message, single):
@@ -181,7 +181,7 @@ def test_bad_counts_are_refused_by_name_and_place(model, change, message, single
 @pytest.mark.parametrize("model", MODELS)
 def test_more_states_than_the_data_support_are_named_and_left_empty(model):
     X = np.repeat([[4.0, 0, 0, 1, 0], [0, 3, 1, 0, 2]], 30, axis=0)
-    with pytest.warns(DataWarning, match=r"n_components=4, but .* supports only [12]"):
+    with pytest.warns(DataWarning, match=r"n_components=4, but .* only [12] of its 4"):
         fitted = model(4).fit(X)
     assert np.isfinite(fitted.centers_).all()
     assert fitted.centers_.shape == (4, 5)

@@ -1,12 +1,15 @@
 from typing import Any
 
+import anndata
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
-from lvmkit import BernoulliMixture
-from lvmkit.datasets import make_bernoulli_mixture
+from lvmkit import BernoulliMixture, LatentDirichlet, SingleTopic
+from lvmkit._checks import DataWarning
+from lvmkit.datasets import make_bernoulli_mixture, make_topics
 from lvmkit.scores import description_length
 from lvmkit.scores.perplexity import completion
 
@@ -53,6 +56,37 @@ def test_of_topics_every_token_is_predicted_once() -> None:
 def test_distributions_over_words_have_a_parameter_less() -> None:
     model, X = Scored(np.array([[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]])), np.ones((7, 3))
     assert description_length(model, X) == pytest.approx(14 + (1 + 4) / 2 * np.log(7))
+
+
+TABLE = pd.DataFrame(
+    make_topics(200, 40, 3, single=True, random_state=0).X.toarray(),
+    columns=[f"w{i}" for i in range(40)],
+)
+
+
+@pytest.mark.parametrize("model", [LatentDirichlet(3, n_sweeps=12), SingleTopic(3)])
+def test_labelled_rows_may_have_their_words_in_any_order(model: Any) -> None:
+    model.fit(TABLE)
+    expected = description_length(model, TABLE)
+    turned = TABLE[TABLE.columns[::-1]]
+    as_cohort = anndata.AnnData(
+        sparse.csr_array(turned.to_numpy(np.float32)), var=pd.DataFrame(index=turned.columns)
+    )
+    assert description_length(model, turned) == pytest.approx(expected, rel=1e-9)
+    assert description_length(model, as_cohort) == pytest.approx(expected, rel=1e-9)
+
+
+def test_words_that_topics_do_not_know_are_said_where_the_score_is_asked_for() -> None:
+    model = LatentDirichlet(3, n_sweeps=12).fit(TABLE)
+    with pytest.warns(DataWarning) as told:
+        found = description_length(model, TABLE.drop(columns="w3").assign(new=1))
+    assert [str(one.message).split(":")[0] for one in told] == [
+        "1 of 40 features are unknown to the model and were ignored",
+        "1 of the model's 40 features are not in X and count as absent",
+    ]
+    assert {one.filename for one in told} == {__file__}
+    with pytest.warns(DataWarning):
+        assert found == description_length(model, TABLE.assign(w3=0, new=1))
 
 
 def test_models_without_centers_are_refused() -> None:

@@ -1,9 +1,12 @@
 from typing import Any
 
+import anndata
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
+from lvmkit import LatentDirichlet
 from lvmkit.scores import perplexity
 from lvmkit.scores.perplexity import completion, halves
 
@@ -60,6 +63,22 @@ def test_the_mixtures_may_come_from_a_callable() -> None:
 
     assert perplexity(TOPICS, X, infer=infer) < perplexity(TOPICS, X)
     np.testing.assert_array_equal(seen[0].toarray(), halves(X, 0)[0].toarray())
+
+
+def test_a_model_that_was_fitted_with_names_gets_names() -> None:
+    words = [f"w{i}" for i in range(60)]
+    alpha = np.full(4, 0.2)
+    named = LatentDirichlet.from_parameters(alpha, TOPICS, feature_names=words)
+    bare = LatentDirichlet.from_parameters(alpha, TOPICS)
+    expected = perplexity(TOPICS, X, infer=bare.transform)
+    table = pd.DataFrame(X.toarray(), columns=words)
+    cohort = anndata.AnnData(X.astype(np.float32), var=pd.DataFrame(index=words))
+    for rows in (table, cohort):  # a warning would be an error
+        assert perplexity(TOPICS, rows, infer=named.transform) == pytest.approx(expected)
+        assert perplexity(TOPICS, rows, infer=bare.transform) == pytest.approx(expected)
+    seen: list[Any] = []
+    perplexity(TOPICS, cohort, infer=lambda rows: (seen.append(rows), MIXTURES)[1])
+    assert sparse.issparse(seen[0])
 
 
 def test_blocks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:

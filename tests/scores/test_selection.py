@@ -7,8 +7,9 @@ import pytest
 from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.cluster import KMeans
+from sklearn.decomposition import LatentDirichletAllocation
 
-from lvmkit import BernoulliMixture
+from lvmkit import BernoulliMixture, LatentDirichlet
 from lvmkit.datasets import make_bernoulli_mixture
 from lvmkit.scores import coherence, description_length, select_n_components, stability
 
@@ -143,6 +144,22 @@ def test_labelled_rows_are_taken() -> None:
     pd.testing.assert_frame_equal(first[SCORES], second[SCORES], rtol=1e-6)
 
 
+def test_named_words_are_no_cause_for_a_warning() -> None:
+    table = pd.DataFrame(documents().toarray(), columns=[f"w{i}" for i in range(12)])
+    topics = LatentDirichlet(n_sweeps=12)  # a warning would be an error
+    found = select_n_components(topics, table, [2, 3], n_repeats=1)
+    bare = select_n_components(topics, table.to_numpy(), [2, 3], n_repeats=1)
+    pd.testing.assert_frame_equal(found, bare)
+
+
+def test_lists_of_rows_are_rows() -> None:
+    rows = documents()
+    found = select_n_components(Planted(), rows.toarray().tolist(), [2, 3], n_repeats=1)
+    pd.testing.assert_frame_equal(
+        found, select_n_components(Planted(), rows, [2, 3], n_repeats=1), rtol=1e-6
+    )
+
+
 def test_progress_rises_to_the_end_and_can_cancel() -> None:
     told: list[tuple[str, float]] = []
     select_n_components(
@@ -171,18 +188,46 @@ def test_true_shows_a_bar(capfd: pytest.CaptureFixture[str]) -> None:
     [
         ({"scores": ["bic"]}, r"scores are among 'coherence', .*found 'bic'"),
         ({"scores": []}, r"scores are among"),
-        ({"scores": "coherence"}, r"found '"),
         ({"candidates": []}, r"candidates is empty"),
         ({"candidates": [2, 0]}, r"each candidate must be a whole number, at least 1; found 0"),
         ({"held_out": 1.0}, r"held_out is a share of the rows, below 1; found 1.0"),
         ({"held_out": 0.0}, r"held_out must be a number, greater than 0"),
         ({"estimator": KMeans()}, r"needs n_components; KMeans has none"),
         ({"X": np.ones((1, 3))}, r"2 at least are needed; found 1"),
+        ({"n_repeats": 0}, r"n_repeats must be a whole number, at least 1; found 0"),
     ],
 )
 def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"estimator": Planted(), "X": documents(), "candidates": [2]} | changed
     with pytest.raises(ValueError, match=message):
+        select_n_components(
+            given.pop("estimator"), given.pop("X"), given.pop("candidates"), **given
+        )
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"candidates": 5}, r"candidates are several numbers, for example range\(2, 11\); found 5"),
+        ({"candidates": [2.5]}, r"each candidate must be a whole number.*found 2.5 \(float\)"),
+        ({"scores": None}, r"scores is a list, .*; found None"),
+        (
+            {"scores": "coherence"},
+            r"scores is a list, for example \['coherence'\]; found 'coherence'",
+        ),
+        ({"X": ["a b", "c d"]}, r"found list of shape \(2,\)\. Texts become .*from_texts"),
+        ({"X": [["a", "b"], ["c", "d"]]}, r"X must be rows of numbers \(n, d\)"),
+        ({"X": pd.Series([1, 2])}, r"X must be rows of numbers \(n, d\); found Series"),
+        ({"n_repeats": "3"}, r"n_repeats must be a whole number"),
+        (
+            {"estimator": LatentDirichletAllocation()},
+            r"LatentDirichletAllocation has no centers_ after fit",
+        ),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_refused(changed: dict[str, Any], message: str) -> None:
+    given: dict[str, Any] = {"estimator": Planted(), "X": documents(), "candidates": [2]} | changed
+    with pytest.raises(TypeError, match=message):
         select_n_components(
             given.pop("estimator"), given.pop("X"), given.pop("candidates"), **given
         )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from lvmkit.cohorts import from_texts
 from lvmkit_widgets import cli
 
 
@@ -12,11 +13,18 @@ from lvmkit_widgets import cli
         (["report", "gone.csv", "out.html"], "lvmkit report: there is no file 'gone.csv'"),
         (["topics", "gone.h5ad"], "lvmkit topics: there is no file 'gone.h5ad'"),
         (["topics", "gone.csv", "--text", "body"], "lvmkit topics: "),
+        (["topics", "."], "holds no .txt files"),
+        (
+            ["topics", "gone", "--address", "0.0.0.0", "--no-browser"],
+            "lvmkit topics: --address 0.0.0.0 lets other machines connect, and what is shown would",
+        ),
+        (["explore", "--address", "0.0.0.0"], "add --token new, or leave --address out"),
         (["fetch", "nhds"], "there is no data set 'nhds'; there are dante, diabetes130"),
         (["fetch", "nhds2010", "out.csv"], "the cohort is saved as h5ad: name it 'out.h5ad'"),
     ],
 )
-def test_a_mistake_is_told_in_one_line(arguments, message, capsys):
+def test_a_mistake_is_told_in_one_line(arguments, message, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     assert cli.main(arguments) == 1
     error = capsys.readouterr().err
     assert message in error
@@ -30,8 +38,9 @@ def test_a_mistake_is_told_in_one_line(arguments, message, capsys):
         (["explore", "--port", "http"], "'http' is no port; use 0 to 65535"),
         (
             ["report", "a", "b", "--components", "0"],
-            "'0' is no number of components; use 1 or more",
+            "'0' is no such number; use 1 or more",
         ),
+        (["topics", "a", "--language", "latin"], "invalid choice: 'latin'"),
     ],
 )
 def test_what_is_typed_wrongly_is_told_with_the_usage(arguments, message, capsys):
@@ -48,19 +57,95 @@ def test_a_report_must_be_named_as_a_page(tmp_path, capsys):
     assert "name it 'out.html', not 'out.pdf'" in capsys.readouterr().err
 
 
-def test_topics_of_a_folder_of_texts_are_served(tmp_path, capsys, monkeypatch):
+@pytest.fixture
+def shown(monkeypatch):
+    """What the command serves: instead of waiting for visitors it makes one dashboard."""
+    servers = []
+    monkeypatch.setattr("lvmkit_widgets.serve.run", servers.append)
+    monkeypatch.setattr("lvmkit_widgets.serve.serve", lambda factory, **_: Served(factory))
+    return servers
+
+
+def test_topics_of_a_folder_of_texts_are_served(tmp_path, capsys, shown):
     for i in range(12):
         words = "war army peace" if i % 2 else "tax budget money"
         (tmp_path / f"speech{i}.txt").write_text(f"{words} and the {words} of the nation.")
-    made = []
-    monkeypatch.setattr("lvmkit_widgets.serve.run", made.append)
-    monkeypatch.setattr("lvmkit_widgets.serve.serve", lambda factory, **_: Served(factory))
     assert cli.main(["topics", str(tmp_path), "--components", "2", "1", "--no-browser"]) == 0
     assert "Topics is at http://127.0.0.1:7/" in capsys.readouterr().out
-    board = made[0].board
+    board = shown[0].board
     assert [topics.k for topics in board.state.versions] == [1, 2]
     assert len(board.state.corpus) == 12
     assert board.stage.title == f"Topics of {tmp_path.name}"
+
+
+def latin_texts(path):
+    """A table of texts as old programs write it."""
+    texts = ["perché città amore", "città amore il sole", "sole stelle stella", "stelle sole di"]
+    rows = [" ".join([text] * 3) for text in texts]
+    path.write_bytes("\n".join(["testo", *rows, *rows]).encode("cp1252"))
+    return str(path)
+
+
+def test_what_a_message_advises_the_command_can_do(tmp_path, capsys, shown):
+    table = ["topics", latin_texts(tmp_path / "l.csv")]
+    asked = ["--components", "2", "--no-browser"]
+    assert cli.main(table) == 1
+    error = capsys.readouterr().err
+    assert "'l.csv' is not UTF-8" in error
+    assert error.endswith(
+        "Pass the file's encoding, for example --encoding='cp1252' or 'latin-1'.\n"
+    )
+    table += ["--encoding=cp1252"]
+    assert cli.main(table) == 1
+    assert "lvmkit topics: --text: name the column" in capsys.readouterr().err
+    table += ["--text", "testo"]
+    assert cli.main([*table, "--min-documents", "99"]) == 1
+    assert "none is in --min-documents=99" in capsys.readouterr().err
+    assert cli.main([*table, *asked, "--language", "None"]) == 0
+    assert cli.main([*table, *asked, "--language", "italian", "--min-documents=4"]) == 0
+    assert cli.main([*table, *asked, "--max-words", "2"]) == 0
+    words = [server.board.state.versions[0].words for server in shown]
+    everything = ["amore", "città", "di", "il", "perché", "sole", "stella", "stelle"]
+    assert [list(found) for found in words] == [
+        everything,
+        ["amore", "città", "sole", "stelle"],
+        ["amore", "sole"],
+    ]
+
+
+def test_more_topics_than_words_are_refused_in_the_command_s_words(tmp_path, capsys):
+    table = latin_texts(tmp_path / "l.csv")
+    read = ["--text=testo", "--encoding=latin-1", "--language=none"]
+    assert cli.main(["topics", table, *read, "--components", "2", "99"]) == 1
+    error = capsys.readouterr().err
+    assert "--components 99 asks for more topics than there are words" in error
+    assert "has 8; choose no more than that" in error
+
+
+def test_counts_are_not_read_as_texts(tmp_path, capsys):
+    path = tmp_path / "counts.h5ad"
+    from_texts(["fever cough", "rash cough"]).write_h5ad(path)
+    assert cli.main(["topics", str(path), "--max-words", "5", "--language", "none"]) == 1
+    error = capsys.readouterr().err
+    assert "--language, --max-words tell how to read texts, and counts.h5ad holds counts" in error
+
+
+@pytest.mark.filterwarnings("default::UserWarning")
+def test_warnings_are_notes_without_the_code(tmp_path, capsys, shown):
+    for i in range(12):
+        (tmp_path / f"{i}.txt").write_text("whales swim the sea" if i % 2 else "trees grow here")
+    (tmp_path / "empty.txt").write_text("")
+    below = tmp_path / "sub"
+    below.mkdir()
+    (below / "x.txt").write_text("sea")
+    asked = ["--language=none", "--components", "4", "--no-browser"]
+    assert cli.main(["topics", str(tmp_path), *asked]) == 0
+    notes = capsys.readouterr().err.splitlines()
+    assert [note.split(": ")[0] for note in notes] == ["Note"] * len(notes)
+    assert notes[0].startswith("Note: 1 .txt file in subfolders of ")
+    assert notes[1] == "Note: 1 document without any of the words: left out ('empty')."
+    assert notes[2].startswith("Note: --components=4, but the second moment")
+    assert " n_components" not in notes[2]
 
 
 class Served:

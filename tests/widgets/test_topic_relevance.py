@@ -13,11 +13,12 @@ import pytest
 from scipy import sparse
 
 import lvmkit
-from lvmkit.cohorts import from_texts
+from lvmkit.cohorts import from_counts, from_texts
 from lvmkit.scores import coherence, relevance
 from lvmkit_widgets import TopicRelevance
 from lvmkit_widgets.topics.corpus import PASSAGE, Corpus
 from lvmkit_widgets.topics.fitted import Topics, page_words
+from lvmkit_widgets.topics.listing import listing_rows
 
 POOLS = (
     "war army enemy soldier battle peace",
@@ -104,7 +105,8 @@ def test_the_browser_gets_the_numbers_of_the_model(board, fitted):
 
 def test_relevance_is_that_of_the_scores(board, fitted):
     model = fitted[0]
-    expected = relevance(model.centers_, model.weights_, balance=0.3)
+    mass = board.state.figures.shares
+    expected = relevance(model.centers_, mass, balance=0.3)
     found = board.state.figures.scores(0.3)
     finite = np.isfinite(expected)
     np.testing.assert_allclose(found[finite], expected[finite])
@@ -148,6 +150,156 @@ def test_a_page_that_cannot_hold_all_words_holds_every_word_a_slider_step_shows(
             assert set(np.flatnonzero(row > best)) <= kept
 
 
+# -- shares -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def uneven():
+    """Ten long documents of one topic, ninety short ones of the other."""
+    rows = np.vstack(
+        [np.tile([20, 20, 20, 0, 0, 0], (10, 1)), np.tile([0, 0, 0, 2, 2, 2], (90, 1))]
+    )
+    cohort = from_counts(rows, feature_names=list("abcdef"), binary=False)
+    return lvmkit.SingleTopic(2, em=True).fit(cohort), cohort
+
+
+def test_the_share_of_a_topic_is_its_part_of_all_words(uneven, tmp_path):
+    board = TopicRelevance(*uneven, private=False)
+    parts = board.components
+    small = int(np.argmin(uneven[0].weights_))
+    assert uneven[0].weights_[small] == pytest.approx(0.1, abs=0.01)
+    rows = listing_rows(board.state)
+    for share in (
+        rows[small]["share"],
+        parts["sizes"].items[small]["share"],
+        parts["map"].items[small]["share"],
+        parts["relevance"].weights[small],
+    ):
+        assert share == pytest.approx(600 / 1140, abs=1e-3)
+    assert parts["map"].noun == "codes"
+    assert rows[small]["n"] == 10
+    assert parts["sizes"].items[small]["n"] == "10 records"
+    overall = numbers(parts["relevance"], "overall", np.float32, 1)[0]
+    assert overall[0] == pytest.approx(200 / 1140, abs=2e-3)
+    saved = fields_of(board.to_html(tmp_path / "page.html").read_text("utf-8"))
+    assert saved["relevance_weights"] == parts["relevance"].weights
+    assert saved["sizes_items"] == parts["sizes"].items
+    assert saved["map_items"] == parts["map"].items
+
+
+def test_occurrences_in_topics_add_up_to_those_of_the_corpus(corpus):
+    long = corpus.copy()
+    long.X[:20] = long.X[:20] * 15
+    model = lvmkit.SingleTopic(3, em=True).fit(long)
+    board = TopicRelevance(model, long)
+    terms = pd.read_csv(io.BytesIO(board._tabs[-1].made("terms")[1]))
+    sums = terms.groupby("word")["n"].sum()
+    np.testing.assert_allclose(sums, terms.groupby("word")["total"].first(), atol=0.05)
+    posterior = model.transform(long)
+    for topic, word in ((j, w) for j in range(3) for w in ("nation", "war", "budget")):
+        counts = np.asarray(long[:, word].X.todense()).ravel()
+        row = terms[(terms["topic"] == topic) & (terms["word"] == word)]
+        found = float(row["n"].iloc[0]) if len(row) else 0.0
+        assert found == pytest.approx(counts @ posterior[:, topic], abs=0.02 * float(counts.sum()))
+
+
+def test_a_model_that_reads_slowly_shows_its_weights_until_it_has_read(corpus, fitted, tmp_path):
+    model = lvmkit.LatentDirichlet(n_components=3).fit(corpus)
+    board = TopicRelevance(model, corpus)
+    parts = board.components
+    assert parts["map"].unread == "LatentDirichlet 3"
+    assert parts["map"].noun == ""
+    assert parts["relevance"].totals == b""
+    np.testing.assert_allclose(board.state.figures.shares, model.weights_)
+    parts["map"].fire("seen", "LatentDirichlet 3")
+    mixtures = model.transform(corpus)
+    lengths = np.asarray(corpus.X.sum(axis=1)).ravel()
+    expected = lengths @ mixtures / lengths.sum()
+    shown = [item["share"] for item in parts["map"].items]
+    np.testing.assert_allclose(shown, expected, atol=1e-6)
+    assert (parts["map"].unread, parts["map"].noun) == ("", "words")
+    assert parts["relevance"].totals
+    assert [row["n"] for row in listing_rows(board.state)] == np.bincount(
+        mixtures.argmax(axis=1), minlength=3
+    ).tolist()
+    unseen = TopicRelevance(model, corpus).to_html(tmp_path / "page.html").read_text("utf-8")
+    np.testing.assert_allclose(fields_of(unseen)["relevance_weights"], expected, atol=1e-6)
+
+
+def test_bernoulli_mixtures_of_documents_tell_shares_of_documents(corpus):
+    present = corpus.copy()
+    present.X.data[:] = 1
+    model = lvmkit.BernoulliMixture(n_components=3).fit(present)
+    board = TopicRelevance(model, corpus)  # counts: only presence is read
+    assert board.components["map"].noun == "documents"
+    shares = model.predict_proba(present).mean(axis=0)
+    np.testing.assert_allclose(board.state.figures.shares, shares, atol=1e-6)
+
+
+def test_shares_of_people_are_shares_of_people(patients):
+    assert TopicRelevance(*patients).components["map"].noun == "patients"
+
+
+def test_without_documents_shares_are_called_weights(fitted):
+    board = TopicRelevance(fitted[0])
+    open_all(board)
+    assert board.components["map"].noun == ""
+    assert "weights of the model" in board.stage.footer
+    assert [c["label"] for c in board.components["overview"].columns][2] == "Weight"
+
+
+def test_a_renamed_topic_keeps_its_share(uneven):
+    board = TopicRelevance(*uneven, private=False)
+    before = board.components["relevance"].weights
+    board.state.rename(0, "Long")
+    assert board.components["relevance"].weights == before
+    assert board.components["relevance"].names[0] == "0 · Long"
+    board.state.rename(0, "")
+
+
+# -- words the model does not know ------------------------------------------------------------
+
+
+def test_a_corpus_without_a_word_of_the_model_is_refused(fitted):
+    fruit = from_texts(["bananas apples pears", "kiwi bananas oranges"])
+    with pytest.raises(ValueError, match=r"none of the \d+ words of the cohort .* is known"):
+        TopicRelevance(fitted, fruit)
+
+
+def test_what_is_left_out_of_the_corpus_is_told(fitted, corpus, tmp_path):
+    assert not TopicRelevance(fitted, corpus).components["left_out"].visible
+    mixed = from_texts(["war kiwi bananas", "kiwi oranges", "peace war"], min_documents=1)
+    board = TopicRelevance(fitted, mixed)
+    note = board.components["left_out"]
+    assert note.visible
+    assert "3 of the 5 words of the cohort are unknown" in note.text
+    assert "of the model's" in note.text
+    assert "1 of 3 documents have none" in note.text
+    sizes = [row["n"] for row in listing_rows(board.state)]
+    assert sum(sizes) == 2
+    saved = fields_of(board.to_html(tmp_path / "page.html").read_text("utf-8"))
+    assert saved["left_out_text"] == note.text
+
+
+@pytest.mark.parametrize("wrong", [["a b", "c d"], pd.DataFrame({"a": [1]}), sparse.eye(3)])
+def test_what_is_no_cohort_is_refused_with_what_makes_one(fitted, wrong):
+    with pytest.raises(TypeError, match=r"TopicRelevance needs a cohort .*from_texts"):
+        TopicRelevance(fitted, wrong)
+
+
+def test_an_empty_corpus_is_one_of_documents_and_words(fitted, corpus):
+    with pytest.raises(ValueError, match=rf"0 documents and {corpus.n_vars} words"):
+        TopicRelevance(fitted, corpus[:0])
+
+
+def test_headings_name_the_source_or_how_many_there_are(fitted, corpus):
+    assert TopicRelevance(fitted, corpus).stage.title == "Topics of 60 documents"
+    texts = from_texts(list(written()["text"]), language="english")
+    assert TopicRelevance(fitted, texts).stage.title == "Topics of 60 texts"
+    texts.uns["cohort"]["source"] = "letters.csv"
+    assert TopicRelevance(fitted, texts).stage.title == "Topics of letters.csv"
+
+
 # -- names and picks --------------------------------------------------------------------------
 
 
@@ -162,6 +314,11 @@ def test_names_are_kept_with_the_model_beside_its_numbers(board, fitted, tmp_pat
     assert again.state.topics.names[topic] == "Money"
     board.state.rename(topic, "")
     assert fitted[0].annotations_["topic_names"] == {}
+
+
+def test_a_name_is_a_text(board):
+    with pytest.raises(TypeError, match='name is None; pass a text, or "" to take'):
+        board.state.rename(1, None)
 
 
 def test_names_given_in_a_cluster_explorer_count(patients):
@@ -430,6 +587,12 @@ def test_a_page_of_a_large_vocabulary_stays_small(tmp_path):
     board = TopicRelevance(model, anndata.AnnData(X, var=var))
     open_all(board)
     assert board.to_html(tmp_path / "page.html").stat().st_size < 2_000_000
+
+
+def test_a_page_is_not_saved_in_place_of_a_folder(board, tmp_path):
+    with pytest.raises(ValueError, match=r"a folder: name a file in it, '.*page.html'"):
+        board.to_html(tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_tables_and_pictures_are_handed_over(board):

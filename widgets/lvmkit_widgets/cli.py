@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import re
 import secrets
 import sys
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -16,6 +19,8 @@ EPILOG = "Nothing leaves this machine: dashboards are served to this machine onl
 give another address and a token."
 DATA_SETS = "patients: nhds2010, diabetes130, synthea1k; texts: dante, state_union, movie_reviews, \
 newsgroups20"
+READING = ("text", "encoding", "language", "min_documents", "max_words")
+"""Options of `topics` that are those of `from_texts`, which has their defaults."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,13 +39,39 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     run: Callable[[argparse.Namespace], None] = options.run
     try:
-        run(options)
+        with _noted():
+            run(options)
     except KeyboardInterrupt:
         return 130
     except (ValueError, OSError, ImportError) as error:
-        print(f"lvmkit {options.command}: {error}", file=sys.stderr)
+        print(f"lvmkit {options.command}: {_in_words(str(error))}", file=sys.stderr)
         return 1
     return 0
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Print what data and models warn of as notes: the line of code tells nothing to who types a command."""
+    as_code = warnings.showwarning
+
+    def told(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, UserWarning):
+            print(f"Note: {_in_words(str(message))}", file=sys.stderr)
+        else:
+            as_code(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told
+        yield
+
+
+def _in_words(message: str) -> str:
+    """Say a message of the library in the words of the command: --max-words=5, not max_words=5."""
+    message = re.sub(r"\bn_components\b", "--components", message)
+    for name in READING:
+        option = f"--{name.replace('_', '-')}"
+        message = re.sub(rf"\b{name}(?==)|^{name}(?=: )", option, message)
+    return message.removeprefix("source: ")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     explore.add_argument(
         "--components",
-        type=_components,
+        type=_count,
         default=8,
         metavar="K",
         help="clusters at the start (%(default)s)",
@@ -76,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     report.add_argument(
         "--components",
-        type=_components,
+        type=_count,
         default=8,
         metavar="K",
         help="number of clusters (%(default)s)",
@@ -107,9 +138,25 @@ def _add_topics(commands: Any) -> None:
         "texts; or h5ad with counts",
     )
     topics.add_argument("--text", metavar="COLUMN", help="column of the texts")
+    topics.add_argument("--encoding", help="encoding of the files (utf-8)")
+    topics.add_argument(
+        "--language",
+        type=str.lower,
+        choices=("auto", "english", "italian", "none"),
+        help="whose function words are left out; none keeps them (auto)",
+    )
+    topics.add_argument(
+        "--min-documents",
+        type=_count,
+        metavar="N",
+        help="least number of documents with a word that is kept (1)",
+    )
+    topics.add_argument(
+        "--max-words", type=_count, metavar="N", help="keep the N most frequent words (all)"
+    )
     topics.add_argument(
         "--components",
-        type=_components,
+        type=_count,
         nargs="+",
         default=[8],
         metavar="K",
@@ -142,10 +189,10 @@ def _add_serving(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
 
 
-def _components(text: str) -> int:
-    """Return a number of clusters."""
+def _count(text: str) -> int:
+    """Return a number of clusters, words or documents."""
     if not text.isdecimal() or int(text) < 1:
-        msg = f"{text!r} is no number of components; use 1 or more"
+        msg = f"{text!r} is no such number; use 1 or more"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 
@@ -167,8 +214,20 @@ def _existing(text: str) -> Path:
     return path
 
 
+def _check_address(options: argparse.Namespace) -> None:
+    """Refuse to open what is shown to other machines without a secret, before there is anything to show."""
+    if options.token or import_module("lvmkit_widgets.serve").is_local(options.address):
+        return
+    msg = (
+        f"--address {options.address} lets other machines connect, and what is shown would be open to them; "
+        "add --token new, or leave --address out"
+    )
+    raise ValueError(msg)
+
+
 def _explore(options: argparse.Namespace) -> None:
     """Serve the workbench until interrupted."""
+    _check_address(options)
     path = _existing(options.file) if options.file else None
     workbench = import_module("lvmkit_widgets").Workbench
     cohort = str(path) if path else "discharges"
@@ -177,7 +236,15 @@ def _explore(options: argparse.Namespace) -> None:
 
 def _topics(options: argparse.Namespace) -> None:
     """Fit topics to texts and serve them until interrupted."""
+    _check_address(options)
     corpus = _corpus(options)
+    most = max(options.components)
+    if most > corpus.n_vars:
+        msg = (
+            f"--components {most} asks for more topics than there are words: {options.source} has "
+            f"{corpus.n_vars:,}; choose no more than that"
+        )
+        raise ValueError(msg)
     model = getattr(import_module("lvmkit"), options.model)
     models = [model(n_components=k).fit(corpus) for k in options.components]
     board = import_module("lvmkit_widgets").TopicRelevance
@@ -188,9 +255,16 @@ def _topics(options: argparse.Namespace) -> None:
 def _corpus(options: argparse.Namespace) -> Any:
     """Read texts or counts."""
     path = Path(options.source).expanduser()
-    if path.suffix.lower() == ".h5ad":
-        return import_module("anndata").read_h5ad(_existing(options.source))
-    return import_module("lvmkit.cohorts").from_texts(path, text=options.text)
+    given = {name: value for name in READING if (value := getattr(options, name)) is not None}
+    if path.suffix.lower() != ".h5ad":
+        if given.get("language") == "none":
+            given["language"] = None
+        return import_module("lvmkit.cohorts").from_texts(path, **given)
+    if given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        msg = f"{named} tell how to read texts, and {path.name} holds counts: leave them out"
+        raise ValueError(msg)
+    return import_module("anndata").read_h5ad(_existing(options.source))
 
 
 def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:

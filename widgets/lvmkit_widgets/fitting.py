@@ -143,6 +143,8 @@ def how_it_stopped(model: Any) -> str:
         return ""
     if reason == "max_iter":
         how = f"stopped before converging, after {steps} steps: read it with care"
+    elif reason == "moments":
+        how = "read off the moments alone, without EM"
     else:
         how = f"converged after {steps} steps"
     if getattr(model, "clipped_", 0.0) > LARGE_CLIP:

@@ -210,7 +210,9 @@ class TopicMap(Component):
     term = param.String("", doc="The term whose topics are shown.")
     spread = Field(default=[], instantiate=True, doc="Part of each topic in the term.")
     total = param.Integer(None, allow_None=True, doc="How often the term occurs.")
-    noun = param.String("words", doc="What the shares are shares of.")
+    noun = param.String("words", doc="What the shares are shares of; empty: weights of the model.")
+    unread = param.String("", doc="Names a model whose documents are still to be read.")
+    seen = Signal(doc="The browser shows a model whose documents are still to be read.")
     download = param.String("topic-map", doc="File name without ending.")
 
 

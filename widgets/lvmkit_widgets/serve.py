@@ -68,7 +68,7 @@ def serve(
     local = is_local(address)
     if not local and not token:
         msg = (
-            f"address {address!r} lets other machines connect, and patients' data would be open "
+            f"address {address!r} lets other machines connect, and what is shown would be open "
             "to them; pass a secret as token, or use address='127.0.0.1'"
         )
         raise ValueError(msg)

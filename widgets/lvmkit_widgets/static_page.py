@@ -90,9 +90,12 @@ def write_page(
     Raises
     ------
     ValueError
-        If the folder does not exist.
+        If the folder does not exist, or the path is a folder.
     """
     target = Path(path)
+    if target.is_dir():
+        msg = f"cannot save the page to {str(target)!r}, a folder: name a file in it, {str(target / 'page.html')!r}"
+        raise ValueError(msg)
     if not target.parent.is_dir():
         msg = f"cannot save the page to {str(target)!r}: there is no folder {str(target.parent)!r}"
         raise ValueError(msg)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lvmkit_widgets.kinds import Status
+from lvmkit_widgets.kinds import Status, Text
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.topics import report
 from lvmkit_widgets.topics.corpus import Corpus
 from lvmkit_widgets.topics.course import Course
 from lvmkit_widgets.topics.files import Files
 from lvmkit_widgets.topics.fit import Fit
-from lvmkit_widgets.topics.heading import footer, subtitle
+from lvmkit_widgets.topics.heading import footer, left_out_of, subtitle
 from lvmkit_widgets.topics.listing import Listing
 from lvmkit_widgets.topics.pair import Pair
 from lvmkit_widgets.topics.reading import Reading
@@ -45,7 +45,8 @@ class TopicRelevance(PartsBoard[TopicState]):
     TypeError
         When a model is not fitted, or the cohort not a table.
     ValueError
-        When the list of models is empty, or texts do not fit the cohort.
+        When the list of models is empty, texts do not fit the cohort, or a model knows none of its
+        words.
 
     Examples
     --------
@@ -79,7 +80,7 @@ class TopicRelevance(PartsBoard[TopicState]):
         self._texts = False
         first = [Terms(), Listing(), self._reading, Pair(), self._course]
         super().__init__(
-            {"status": Status()},
+            {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._strip],
             tabs=[*first, Fit(), Files()],
             title="Topics",
@@ -87,6 +88,7 @@ class TopicRelevance(PartsBoard[TopicState]):
         )
         self.stage.layout = [
             "status",
+            "left_out",
             {"sidebar": self._strip.layout, "main": ["naming", self.tabs_layout]},
         ]
         self.show_state(state)
@@ -124,10 +126,7 @@ class TopicRelevance(PartsBoard[TopicState]):
         with self.batch():
             try:
                 state.hide_small, self._texts, documents.needs_python = True, texts, not texts
-                if state.corpus is not None:
-                    for topics in state.versions:
-                        state.mixtures(topics)
-                    state.take_read()
+                state.read_all(state.versions)
                 self.update_all()
                 return super().to_html(path)
             finally:
@@ -161,7 +160,9 @@ class TopicRelevance(PartsBoard[TopicState]):
         names : set of str
             What has changed.
         """
-        if names & {"versions", "position", "hide_small"}:
+        if names & {"versions", "position", "hide_small", "read"}:
+            left_out = left_out_of(self.state)
+            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
             title = f"Topics of {self._name}" if self._name else "Topics"
             self.stage.param.update(
                 title=title, subtitle=subtitle(self.state), footer=footer(self.state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from anndata import AnnData
 
+from lvmkit._checks import listed
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.subset import Subset
 
@@ -41,26 +42,30 @@ class Corpus:
     TypeError
         When the cohort is not an AnnData table.
     ValueError
-        When there is no such attribute, or not one text for each row.
+        When the cohort is empty, there is no such attribute, or not one text for each row.
     """
 
     def __init__(
         self, cohort: Any, *, texts: Any = None, private: bool | None = None, name: str = ""
     ) -> None:
-        self.view = CohortView(cohort, binary=False)
-        self.obs: pd.DataFrame = cohort.obs
+        self.obs: pd.DataFrame = _checked(cohort).obs
         self.text_column = texts if isinstance(texts, str) else "text" if texts is None else ""
         self.texts = self._texts(texts)
-        system = cohort.var["system"].iloc[0] if "system" in cohort.var else ""
+        system = [*cohort.var.get("system", ""), ""][0]
         self.of_words = self.texts is not None or system == "word"
         self.private = not self.of_words if private is None else private
-        self.name = name or self.view.source
+        if not cohort.n_obs or not cohort.n_vars:
+            size = f"{cohort.n_obs} {self.noun} and {cohort.n_vars} {self.thing}s"
+            message = f"The cohort is empty: {size}; pass one with some of both."
+            raise ValueError(message)
+        self.view = CohortView(cohort, binary=False)
+        self.name = name or self._called()
         counted = list(self.obs.index[:3]) == ["0", "1", "2"][: len(self)]
         self._names = next((n for n in NAMES if counted and self._tells_apart(n)), None)
 
     def __len__(self) -> int:
         """Return the number of rows."""
-        return self.view.n_patients
+        return len(self.obs)
 
     @property
     def noun(self) -> str:
@@ -72,28 +77,33 @@ class Corpus:
         """What a column is."""
         return "word" if self.of_words else "code"
 
-    def matrix(self, words: Sequence[str]) -> Any:
+    def matrix(self, words: Sequence[str], *, binary: bool = False) -> Any:
         """Return the counts in the order of a model's words.
 
         Parameters
         ----------
         words : sequence of str
             A word that the corpus does not have counts 0.
+        binary : bool, default=False
+            Whether only presence counts.
 
         Returns
         -------
         sparse (n, d)
             Float32, CSR.
         """
-        return self.view.matrix(Subset(), words)
+        X = self.view.matrix(Subset(), words)
+        return (X > 0).astype(np.float32) if binary else X
 
-    def labelled(self, words: Sequence[str]) -> AnnData:
+    def labelled(self, words: Sequence[str], *, binary: bool = False) -> AnnData:
         """Return the counts in a form every model takes.
 
         Parameters
         ----------
         words : sequence of str
             Of the model.
+        binary : bool, default=False
+            Whether only presence counts, as for Bernoulli mixtures.
 
         Returns
         -------
@@ -102,7 +112,61 @@ class Corpus:
         """
         table = pd.DataFrame(index=pd.Index(list(words), dtype=object))
         rows = pd.DataFrame(index=[str(i) for i in range(len(self))])
-        return AnnData(self.matrix(words), obs=rows, var=table)
+        return AnnData(self.matrix(words, binary=binary), obs=rows, var=table)
+
+    def require_known(self, words: Sequence[str]) -> None:
+        """Refuse a model that knows none of the words.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Of the model.
+
+        Raises
+        ------
+        ValueError
+            With words of both.
+        """
+        codes = self.view.codes
+        if set(words).isdisjoint(codes):
+            message = (
+                f"none of the {len(codes):,} {self.thing}s of the cohort ({listed(codes)}) is known to "
+                f"the model, which was fitted with {listed(words)}. Check that both are of one "
+                f"language and made in the same way."
+            )
+            raise ValueError(message)
+
+    def left_out(self, words: Sequence[str]) -> str:
+        """Say what a model leaves out of the corpus.
+
+        Parameters
+        ----------
+        words : sequence of str
+            Of the model.
+
+        Returns
+        -------
+        str
+            Unknown words, words nobody has, and documents without any; empty if there are none.
+        """
+        codes, thing, told = self.view.codes, self.thing, []
+        known = set(words)
+        unknown = [code for code in codes if code not in known]
+        absent = len(known.difference(codes))
+        read = self.matrix(words)
+        if unknown:
+            all_of_them = float(self.matrix(codes).sum())
+            part = 1 - float(read.sum()) / all_of_them if all_of_them else 0.0
+            told.append(
+                f"{len(unknown):,} of the {len(codes):,} {thing}s of the cohort are unknown to the model "
+                f"and left out ({part:.0%} of all occurrences): {listed(unknown)}."
+            )
+        if absent:
+            told.append(f"{absent:,} of the model's {len(words):,} {thing}s do not occur in it.")
+        silent = 0 if self.private else int((read.sum(axis=1) <= 0).sum())
+        if silent:
+            told.append(f"{silent:,} of {len(self):,} {self.noun} have none of its {thing}s.")
+        return " ".join(told)
 
     def title(self, row: int) -> str:
         """Return what a document is called.
@@ -195,6 +259,15 @@ class Corpus:
             return False
         return bool(self.obs[name].nunique() == len(self))
 
+    def _called(self) -> str:
+        """Return what the cohort says of its source if that tells more than how many rows it has."""
+        told = self.view.cohort.uns.get("cohort", {})
+        source = str(told.get("source", "")) if isinstance(told, Mapping) else ""
+        listed_texts = source.removeprefix("a list of ")
+        if source.startswith(("a ", "the ")) and listed_texts == source:
+            source = ""
+        return listed_texts if source else f"{len(self):,} {self.noun}"
+
     def _texts(self, texts: Any) -> list[str] | None:
         """Return a text for each row, if there are any."""
         if texts is None or isinstance(texts, str):
@@ -251,6 +324,18 @@ def runs(values: pd.Series, order: npt.NDArray[np.intp]) -> int:
     """
     texts = values.astype(object).iloc[order].astype(str).to_numpy()
     return 1 + int((texts[1:] != texts[:-1]).sum())
+
+
+def _checked(cohort: Any) -> Any:
+    """Refuse what is no cohort."""
+    if all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
+        return cohort
+    message = (
+        f"TopicRelevance needs a cohort (an AnnData table); found {type(cohort).__name__}. Make one of "
+        "texts with lvmkit.cohorts.from_texts, of counts or tables with from_counts, from_wide or "
+        "from_events."
+    )
+    raise TypeError(message)
 
 
 def _start_before(text: str, place: int) -> int:

@@ -31,7 +31,9 @@ class Figures:
     topics : Topics
         The model.
     totals : array (d,) or None
-        How often each word occurs; None without a corpus, and for people.
+        How often each word occurs; None until documents are read, and for people.
+    leading : array of int (k,) or None
+        How many documents have each topic as their largest; None like `totals`.
     counts : CodeCounts or None
         Of people: who has each code, small counts hidden. Shares are then counted, not modelled.
     whole : CodeCounts or None
@@ -44,6 +46,7 @@ class Figures:
 
     topics: Topics
     totals: npt.NDArray[np.int64] | None = None
+    leading: npt.NDArray[np.int64] | None = None
     counts: CodeCounts | None = None
     whole: CodeCounts | None = None
     threshold: int = 11
@@ -61,8 +64,15 @@ class Figures:
 
     @property
     def shares(self) -> Array:
-        """Share of each topic (k,); NaN where hidden."""
-        return self.topics.weights if self.counts is None else self.counts.weights
+        """Share of each topic (k,), of the corpus once it is read; NaN where hidden."""
+        if self.counts is not None:
+            return self.counts.weights
+        return self.topics.weights if self.leading is None else self.topics.mass
+
+    @property
+    def read(self) -> bool:
+        """Whether shares are those of documents or people, not of the model alone."""
+        return self.counts is not None or self.leading is not None
 
     def scores(self, balance: float) -> Array:
         """Return the relevance of what may be seen.
@@ -151,9 +161,7 @@ class Figures:
         if self.counts is not None and self.whole is not None:
             pairs = zip(self.counts.sizes, self.whole.sizes, strict=True)
             return [shown_count(n, whole, self.threshold) for n, whole in pairs]
-        if not self.n_rows:
-            return [""] * self.topics.k
-        return [f"≈{n:,.0f}" for n in self.topics.weights * self.n_rows]
+        return [""] * self.topics.k if self.leading is None else self.leading.tolist()
 
     def spread(self, word: str) -> list[float | None]:
         """Return how a word spreads over the topics.
@@ -236,7 +244,7 @@ class Figures:
 
 
 def figures_of(
-    topics: Topics, corpus: Corpus | None, labels: Any = None, *, threshold: int = 0
+    topics: Topics, corpus: Corpus | None, mixtures: Any = None, *, threshold: int = 0
 ) -> Figures:
     """Count what a dashboard shows.
 
@@ -246,33 +254,35 @@ def figures_of(
         The model.
     corpus : Corpus or None
         What it is shown with.
-    labels : array of int (n,), optional
-        Topic of each row; needed for people.
+    mixtures : array (n, k), optional
+        Share of each topic in each row; without it the numbers are those of the model alone.
     threshold : int, default=0
         Smaller counts of people are hidden, and what would give them away.
 
     Returns
     -------
     Figures
-        Shares are those of the model for documents, and counted for people.
+        Topics of documents weigh what their words do; people are counted in their likeliest topic.
     """
-    if corpus is None:
+    if corpus is None or mixtures is None:
         return Figures(topics)
-    X = corpus.matrix(topics.words)
     if not corpus.private:
-        binary = topics.kind == "BernoulliMixture"
-        sums = (X > 0).sum(axis=0) if binary else X.sum(axis=0)
-        totals = np.asarray(sums).ravel().round().astype(np.int64)
-        return Figures(topics, totals, n_rows=len(corpus))
+        X = corpus.matrix(topics.words, binary=topics.of_records)
+        totals = np.asarray(X.sum(axis=0)).ravel().round().astype(np.int64)
+        lengths = np.ones(len(corpus)) if topics.of_records else np.asarray(X.sum(axis=1)).ravel()
+        # A document without a word of the model says nothing; its mixture is that of the model.
+        leading = np.bincount(mixtures[lengths > 0].argmax(axis=1), minlength=topics.k)
+        weighed = topics.weighed(mixtures, lengths)
+        return Figures(weighed, totals, leading, n_rows=len(corpus))
     whole = count_codes(
-        X,
-        labels,
+        corpus.matrix(topics.words),
+        mixtures.argmax(axis=1),
         clusters=range(topics.k),
         feature_names=list(topics.words),
         titles=[corpus.view.titles.get(word, "") for word in topics.words],
     )
     shown = whole.suppress(threshold) if threshold else whole
-    return Figures(topics, None, shown, whole, threshold or 11, len(corpus))
+    return Figures(topics, None, None, shown, whole, threshold or 11, len(corpus))
 
 
 def _bytes(values: Any, kind: Any) -> bytes:

@@ -107,6 +107,9 @@ class Files(TopicPart):
             Kind of contents.
         """
         state = self.state
+        state.read_all(
+            [state.topics]
+        )  # files never hold numbers of the model alone beside a corpus
         tables: dict[str, Callable[[TopicState], pd.DataFrame]] = {
             "topics": topics_frame,
             "terms": terms_frame,
@@ -307,6 +310,6 @@ def words_picture(state: TopicState) -> Any:
         size, unit = float(figures.counts.sizes[topic]), "records"
     else:
         words = np.nan if figures.totals is None else float(figures.totals.sum())
-        size = words * float(state.topics.mass[topic])
-        unit = "words"
+        size = words * float(figures.topics.mass[topic])
+        unit = "records" if state.topics.of_records else "words"
     return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)

@@ -12,6 +12,7 @@ from lvmkit._typing import Array
 from lvmkit_widgets.fitting import how_it_stopped
 
 KEY = "topic_names"  # of annotations_
+TRACE = 1e-9  # share of a topic that no document has: at 0 its own words would have no lift
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,8 +31,8 @@ class Topics:
     weights : array (k,)
         Share of each topic.
     mass : array (k,)
-        What weighs the rows of `centers` so that they add up to the whole; like `weights` unless
-        topics have different numbers of words (Poisson mixtures).
+        What weighs the rows of `centers` so that they add up to the whole: of a corpus the share of
+        its words (`weighed`); of the model alone its weights, times the lengths of Poisson mixtures.
     names : tuple of str, length k
         What the reader calls them.
     """
@@ -91,7 +92,7 @@ class Topics:
             raise ValueError(message)
         lengths = centers.sum(axis=1)
         mass = weights
-        if type(model).__name__ != "BernoulliMixture":
+        if type(model).__name__ != "BernoulliMixture":  # whose rows are shares of records
             mass = weights * lengths
             centers = np.divide(
                 centers, lengths[:, None], out=np.zeros_like(centers), where=lengths[:, None] > 0
@@ -99,6 +100,25 @@ class Topics:
         mass = mass / mass.sum() if mass.sum() > 0 else mass
         known = names_of(model, len(weights))
         return cls(model, tuple(map(str, named)), centers, weights, mass, known)
+
+    def weighed(self, mixtures: Array, lengths: Array) -> Topics:
+        """Weigh the topics by their share of a corpus.
+
+        Parameters
+        ----------
+        mixtures : array (n, k)
+            Share of each topic in each document.
+        lengths : array (n,)
+            Words of each document; all alike where `centers` are shares of records.
+
+        Returns
+        -------
+        Topics
+            With this mass.
+        """
+        found = np.asarray(lengths @ mixtures, dtype=float)
+        found = np.maximum(found / found.sum(), TRACE)
+        return replace(self, mass=found / found.sum())
 
     @property
     def k(self) -> int:
@@ -120,6 +140,11 @@ class Topics:
     def overall(self) -> Array:
         """Probability of each word over all topics (d,)."""
         return np.asarray(self.mass @ self.centers)
+
+    @property
+    def of_records(self) -> bool:
+        """Whether centers are shares of records, not of words."""
+        return self.kind == "BernoulliMixture"
 
     @property
     def how(self) -> str:
@@ -181,9 +206,16 @@ class Topics:
 
         Raises
         ------
+        TypeError
+            When the name is no text.
         ValueError
             When there is no such topic.
         """
+        if not isinstance(name, str):
+            message = (
+                f'name is {name!r}; pass a text, or "" to take the name of topic {topic} away.'
+            )
+            raise TypeError(message)
         if not 0 <= topic < self.k:
             message = f"There is no topic {topic}; the topics are 0 to {self.k - 1}."
             raise ValueError(message)

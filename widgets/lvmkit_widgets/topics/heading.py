@@ -32,6 +32,39 @@ def subtitle(state: TopicState) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _numbers(state: TopicState) -> list[str]:
+    """Say what shares and occurrences are where nothing is hidden."""
+    corpus = state.corpus
+    if corpus is None or not state.figures.read:
+        return ["Shares are the weights of the model; no documents were read for them."]
+    if state.topics.of_records:
+        return [
+            f"The share of a topic is the mean of its probabilities for all {corpus.noun}; numbers of "
+            f"{corpus.noun} with a {corpus.thing} in a topic are expected ones."
+        ]
+    return [
+        f"The share of a topic is its part of all {corpus.thing}s: its shares of the {corpus.noun}, "
+        "weighed by their lengths. Occurrences in a topic are expected ones: all occurrences of the "
+        f"{corpus.thing}, times the part of the topic in it."
+    ]
+
+
+def left_out_of(state: TopicState) -> str:
+    """Say what the model that is shown leaves out of the corpus.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        Empty when both have the same words.
+    """
+    return "" if state.corpus is None else state.corpus.left_out(state.topics.words)
+
+
 def footer(state: TopicState) -> str:
     """Say what the numbers are.
 
@@ -46,10 +79,7 @@ def footer(state: TopicState) -> str:
         Small print.
     """
     if not state.private:
-        return (
-            "Topics are numbered as in the model. Occurrences in a topic are expected ones: all "
-            "occurrences of the word, times the part of the topic in it."
-        )
+        return " ".join(["Topics are numbered as in the model.", *_numbers(state)])
     small = (
         f"Counts of 1 to {state.threshold - 1} are hidden (<{state.threshold}), and some others, so "
         "that they cannot be found by subtraction."

@@ -51,7 +51,8 @@ class Listing(TopicPart):
                 "documents" if state.corpus is None else state.corpus.noun,
                 "word" if state.corpus is None else state.corpus.thing,
                 coherent=coherent,
-                counted=state.corpus is not None,
+                counted=state.figures.read,
+                shares=shares_of(state),
             )
             self.table.param.update(columns=columns, rows=listing_rows(state))
 
@@ -67,7 +68,7 @@ class Listing(TopicPart):
 
 
 def listing_columns(
-    noun: str, thing: str, *, coherent: bool, counted: bool
+    noun: str, thing: str, *, coherent: bool, counted: bool, shares: str
 ) -> list[dict[str, Any]]:
     """Describe the columns.
 
@@ -77,6 +78,8 @@ def listing_columns(
         What rows (plural) and columns of the corpus are called.
     coherent, counted : bool
         Whether coherence and numbers of rows are known.
+    shares : str
+        What the shares are shares of; empty for weights of the model alone.
 
     Returns
     -------
@@ -86,15 +89,42 @@ def listing_columns(
     columns: list[dict[str, Any]] = [
         {"key": "topic", "label": "Topic", "kind": "integer"},
         {"key": "name", "label": "Name", "kind": "text"},
-        {"key": "share", "label": "Share", "kind": "bar"},
+        {
+            "key": "share",
+            "label": "Share" if shares else "Weight",
+            "kind": "bar",
+            "help": f"Share of all {shares}" if shares else "Weight of the topic in the model",
+        },
     ]
     if counted:
-        columns.append({"key": "n", "label": noun.capitalize(), "kind": "integer"})
+        help_text = f"{noun.capitalize()} in which no topic has a larger share"
+        columns.append(
+            {"key": "n", "label": noun.capitalize(), "kind": "integer", "help": help_text}
+        )
     if coherent:
         help_text = "Closer to 0 is better; compare topics of one corpus only."
         coherence = {"key": "coherence", "label": "Coherence", "kind": "number", "help": help_text}
         columns.append(coherence | {"digits": 1})
     return [*columns, {"key": "words", "label": f"{thing.capitalize()}s", "kind": "text"}]
+
+
+def shares_of(state: TopicState) -> str:
+    """Say what the shares of topics are shares of.
+
+    Parameters
+    ----------
+    state : TopicState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        Words, or documents or people where the model counts these; empty for weights of the model.
+    """
+    corpus = state.corpus
+    if corpus is None or not state.figures.read:
+        return ""
+    return corpus.noun if corpus.private or state.topics.of_records else f"{corpus.thing}s"
 
 
 def listing_rows(state: TopicState) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.jobs import Progress
 from lvmkit_widgets.kinds import Documents, Text
 from lvmkit_widgets.topics.part import TopicPart
 from lvmkit_widgets.topics.state import TopicState
@@ -25,6 +26,7 @@ class Reading(TopicPart):
 
     def __init__(self) -> None:
         super().__init__()
+        self._at_work = False
         self.documents = Documents(
             title="Typical documents",
             help="Documents with the largest share of the topic; among equal ones those whose words "
@@ -77,20 +79,34 @@ class Reading(TopicPart):
         """
         self._board = board
         board.listen("documents", "open", self._open)
+        board.listen("map", "seen", lambda _: self._begin())
 
     def read_documents(self) -> None:
         """Find the share of each topic in each document, beside the dashboard."""
         state, topics = self.state, self.state.topics
 
+        def work(progress: Progress) -> Any:
+            try:
+                return state.mixtures(topics, progress=progress)
+            finally:
+                self._at_work = False
+
         def done(_: Any) -> None:
             state.take_read()
             self._board.say("", state="idle")
+            if state.unread:  # the reader has moved to another model meanwhile
+                self.read_documents()
 
-        self._board.background(
-            lambda progress: state.mixtures(topics, progress=progress),
-            done,
-            label="Reading the documents",
-        )
+        if self._at_work:
+            return
+        self._at_work = True
+        if not self._board.background(work, done, label="Reading the documents"):
+            self._at_work = False
+
+    def _begin(self) -> None:
+        """Read the documents of a model that a browser shows without them."""
+        if self.state.unread and not self._board.busy:
+            self.read_documents()
 
     def _open(self, row: int) -> None:
         """Hand over the whole text of one document."""

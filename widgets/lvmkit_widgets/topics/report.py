@@ -31,7 +31,7 @@ def saved_words(state: TopicState) -> dict[tuple[str, ...], list[int]]:
     """
     groups: dict[tuple[str, ...], list[Any]] = {}
     for topics in state.versions:
-        groups.setdefault(topics.words, []).append(topics)
+        groups.setdefault(topics.words, []).append(state.figures_of(topics).topics)
     every = sum(topics.k for topics in state.versions)
     held = every + (state.topics.k if len(state.versions) > 1 else 0)  # the one shown stands twice
     return {

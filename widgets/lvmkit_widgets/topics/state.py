@@ -64,10 +64,13 @@ class TopicState(param.Parameterized):
             raise ValueError(message)
         words = None if corpus is None else corpus.view.codes
         versions = [Topics.of(model, words) for model in models]
+        if corpus is not None:
+            for topics in versions:
+                corpus.require_known(topics.words)
         super().__init__(versions=sorted(versions, key=lambda topics: topics.k))
         self.corpus = corpus
         self._mixtures: dict[int, Array] = {}
-        self._figures: dict[tuple[int, int], tuple[Topics, Figures]] = {}
+        self._figures: dict[tuple[int, int, bool], tuple[Topics, Figures]] = {}
         self._coherence: dict[int, Array] = {}
         largest = int(np.argmax(self.topics.weights))
         first = next((i for i, t in enumerate(self.versions) if t.model is models[0]), 0)
@@ -107,14 +110,32 @@ class TopicState(param.Parameterized):
             The same object while nothing changes.
         """
         threshold = self.threshold if self.private and self.hide_small else 0
-        key = (id(topics.model), threshold)
+        read = self.private or self.is_read(topics) or self.reads_quickly(topics)
+        key = (id(topics.model), threshold, read)
         known = self._figures.get(key)
         if known is not None and known[0] is topics:
             return known[1]
-        labels = self.mixtures(topics).argmax(axis=1) if self.private else None
-        named = figures_of(topics, self.corpus, labels, threshold=threshold)
+        mixtures = self.mixtures(topics) if read else None
+        named = figures_of(topics, self.corpus, mixtures, threshold=threshold)
         self._figures[key] = (topics, named)
         return named
+
+    def reads_quickly(self, topics: Topics) -> bool:
+        """Tell whether finding the shares of topics in documents is a matter of milliseconds.
+
+        Parameters
+        ----------
+        topics : Topics
+            One of `versions`.
+
+        Returns
+        -------
+        bool
+            False for models that report progress meanwhile, without a corpus, and for models that
+            cannot tell.
+        """
+        infer = _inference(topics)
+        return self.corpus is not None and infer is not None and not _reports(infer)
 
     def is_read(self, topics: Topics) -> bool:
         """Tell whether the share of each topic in each document is known already.
@@ -156,21 +177,42 @@ class TopicState(param.Parameterized):
             if self.corpus is None:
                 message = "There are no documents: pass the cohort to TopicRelevance."
                 raise ValueError(message)
-            infer = getattr(topics.model, "transform", None)
-            infer = infer or getattr(topics.model, "predict_proba", None)
+            infer = _inference(topics)
             if infer is None:
                 message = f"{topics.kind} has neither transform nor predict_proba."
                 raise ValueError(message)
             given = {"progress": progress} if progress and _reports(infer) else {}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", DataWarning)
-                shares = infer(self.corpus.labelled(topics.words), **given)
+                rows = self.corpus.labelled(topics.words, binary=topics.of_records)
+                shares = infer(rows, **given)
             self._mixtures[key] = np.asarray(shares)
         return self._mixtures[key]
 
     def take_read(self) -> None:
         """Let the parts know that documents have been read."""
         self.read = len(self._mixtures)
+
+    def read_all(self, versions: Sequence[Topics]) -> None:
+        """Read the documents for models that can, before numbers leave the dashboard.
+
+        Parameters
+        ----------
+        versions : sequence of Topics
+            Some of `versions`.
+        """
+        for topics in versions if self.corpus is not None else []:
+            if _inference(topics) is not None:
+                self.mixtures(topics)
+        self.take_read()
+
+    @property
+    def unread(self) -> str:
+        """Names the model that is shown while its documents can be read and have not been."""
+        topics = self.topics
+        if self.corpus is None or self.figures.read or _inference(topics) is None:
+            return ""
+        return f"{topics.kind} {topics.k}"
 
     def coherence(self, topics: Topics) -> Array | None:
         """Return how often the first words of each topic stand together.
@@ -238,7 +280,8 @@ class TopicState(param.Parameterized):
         versions = [renamed if t is self.topics else t for t in self.versions]
         for key, (known, figures) in self._figures.items():
             if known is self.topics:
-                self._figures[key] = (renamed, replace(figures, topics=renamed))
+                weighed = replace(renamed, mass=figures.topics.mass)
+                self._figures[key] = (renamed, replace(figures, topics=weighed))
         name = renamed.names[topic]
         told = f"Named topic {topic} “{name}”." if name else f"Topic {topic} has no name now."
         self._set(versions=versions, message=told)
@@ -289,7 +332,8 @@ class TopicState(param.Parameterized):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ConvergenceWarning)
                 warnings.simplefilter("ignore", DataWarning)
-                return model.fit(corpus.labelled(words), **given)
+                rows = corpus.labelled(words, binary=kind == "BernoulliMixture")
+                return model.fit(rows, **given)
 
         return Job(f"Fitting {k} topics", work, self.add)
 
@@ -341,6 +385,12 @@ class TopicState(param.Parameterized):
             swap = self.other == topic and was is not None and was != topic and was < k
             fields["other"] = was if swap else None
         self.param.update(**fields)
+
+
+def _inference(topics: Topics) -> Any:
+    """Return the method that tells the share of each topic in each document; None without one."""
+    infer = getattr(topics.model, "transform", None)
+    return infer or getattr(topics.model, "predict_proba", None)
 
 
 def _reports(method: Any) -> bool:

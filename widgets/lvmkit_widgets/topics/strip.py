@@ -24,8 +24,9 @@ class Strip(TopicPart):
             title="Topics",
             comparable=False,
             help="Numbers are those of the model (rows of centers_) and never change; names are "
-            "yours. Until you name a topic, its most relevant words stand in brackets. Pick one to "
-            "see it everywhere.",
+            "yours. Until you name a topic, its most relevant words stand in brackets. A document counts "
+            "in the topic that has the largest share of it; the percentage is the topic's part of all "
+            "words, or of all people. Pick a topic to see it everywhere.",
         )
         self.naming = Form(inline=True)
         self.components = {"models": self.models, "sizes": self.sizes, "naming": self.naming}
@@ -111,12 +112,12 @@ def topic_items(state: TopicState) -> list[dict[str, Any]]:
     """
     figures = state.figures
     hints, empty = figures.hints(most=8), figures.topics.empty
-    noun = "" if state.corpus is None or state.private else state.corpus.noun
+    noun = "" if figures.leading is None or state.corpus is None else state.corpus.noun
     return [
         {
             "id": j,
             "name": label,
-            "n": "empty" if j in empty else f"{n} {_counted(noun, n)}" if noun else n,
+            "n": "empty" if j in empty else f"{n:,} {_counted(noun, n)}" if noun else n,
             "share": share,
             "note": "empty: no word and no share" if j in empty else f"{label}: {hint}",
         }
@@ -128,4 +129,4 @@ def topic_items(state: TopicState) -> list[dict[str, Any]]:
 
 def _counted(noun: str, n: int | str) -> str:
     """Return a noun for so many."""
-    return noun.removesuffix("s") if n == "≈1" else noun
+    return noun.removesuffix("s") if n == 1 else noun

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from lvmkit.charts import topic_map_table
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Relevance, TopicMap
 from lvmkit_widgets.topics.fitted import Topics, page_words
+from lvmkit_widgets.topics.listing import shares_of
 from lvmkit_widgets.topics.part import TopicPart
 from lvmkit_widgets.topics.state import TopicState
 
@@ -46,7 +46,8 @@ class Terms(TopicPart):
         self.map = TopicMap(
             title="Topic map",
             help="Topics that use similar words lie close together (Jensen-Shannon distance, "
-            "classical scaling to two dimensions); the area of a circle is the topic's share. "
+            "classical scaling to two dimensions; circles that would cover each other are moved apart); "
+            "the area of a circle is the topic's share. "
             "Click a circle, or use arrow keys and Enter, to pick a topic; hold Shift to compare "
             "it with the one that is picked. While a word is picked, areas are the part of each "
             "topic in that word. The list of topics beside it tells the same without the map.",
@@ -81,7 +82,7 @@ class Terms(TopicPart):
         """Show the state as it is now."""
         state, figures = self.state, self.state.figures
         if self.changed("numbers", figures):
-            shown = shown_words([state.topics], LIVE_CELLS)
+            shown = page_words([figures.topics], LIVE_CELLS, top=TOP)
             labels = labels_of(state, len(shown), len(state.topics.words))
             self.relevance.param.update(**figures.fields(shown), labels=labels)
             self.map.param.update(items=map_items(state, state.topics))
@@ -95,7 +96,8 @@ class Terms(TopicPart):
             term=state.term,
             spread=self.relevance.spread,
             total=self.relevance.spread_total,
-            noun="words" if not state.private else "patients",
+            noun=shares_of(state),
+            unread=state.unread,
         )
 
     def connect(self, board: Dashboard) -> None:
@@ -119,24 +121,6 @@ class Terms(TopicPart):
     def _select(self, topic: int | None) -> None:
         """Pick a topic."""
         self.pick({"cluster": topic})
-
-
-def shown_words(models: Sequence[Topics], cells: int) -> list[int]:
-    """Choose the words that a page holds.
-
-    Parameters
-    ----------
-    models : sequence of Topics
-        With the same words.
-    cells : int
-        Most numbers, topics times words.
-
-    Returns
-    -------
-    list of int
-        Columns.
-    """
-    return page_words(models, cells, top=TOP)
 
 
 def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
@@ -190,13 +174,14 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
     """
     corpus = state.corpus
     thing = "word" if corpus is None else corpus.thing
+    read = state.figures.read
     labels = {
         "code": thing.capitalize(),
         "find": thing,
         "noun": f"{thing}s",
         "inside": "in topic",
         "all": "overall",
-        "bars": "Frequency" if corpus is not None and not corpus.private else "Shares",
+        "bars": "Frequency" if read and not state.private else "Shares",
         "balance": "1 frequent in the topic · 0 typical of it",
         "none": "Select a topic.",
         "lift_help": f"Share in the topic divided by the share overall: how typical the {thing} is",
@@ -209,14 +194,17 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
         n = f"{corpus.noun.capitalize()} of the topic with the {thing}"
         told = {"n": "n", "n_help": n, "share": "In topic"}
         return labels | told | {"share_help": share, "overall_help": overall}
+    documents = "documents" if corpus is None else corpus.noun
+    counted = f"{documents} with" if state.topics.of_records else "occurrences of"
+    weighed = "over all topics" if read else "over all topics, by their weights in the model"
     return labels | {
         "n": "In topic",
         "total": "Overall",
         "share": "Share",
-        "n_help": f"Expected occurrences of the {thing} that come from this topic",
-        "total_help": f"Occurrences of the {thing} in all documents",
+        "n_help": f"Expected {counted} the {thing} that come from this topic",
+        "total_help": f"All {counted} the {thing}",
         "share_help": f"Probability of the {thing} in the topic",
-        "overall_help": f"Probability of the {thing} over all topics",
+        "overall_help": f"Probability of the {thing} {weighed}",
     }
 
 

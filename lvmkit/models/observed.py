@@ -1,0 +1,60 @@
+"""Which features of which rows were observed, as users say it: masks, tables, indexes or names."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lvmkit._typing import Array
+
+
+def observed_mask(
+    observed: Any, place: Any, shape: tuple[int, ...], names: Sequence[str] | None
+) -> Array:
+    """Return what was observed, in the model's order, as numbers 0 and 1.
+
+    Parameters
+    ----------
+    observed : array of bool (n, d) or (d,), DataFrame of bool, sequence of int or of str
+        A mask in the order of the columns of X (a DataFrame is matched by name), or the model's indexes or
+        names of the features known for every row.
+    place : array of int (d,)
+        Where each of the model's features stands in X; negative if it does not.
+    shape : tuple of int
+        Shape of X.
+    names : sequence of str or None
+        Names of the model's features.
+
+    Returns
+    -------
+    array (d,) or (n, d)
+        1 where observed.
+
+    Raises
+    ------
+    ValueError
+        If the mask has another shape, or a name is unknown.
+    """
+    known = place >= 0
+    if hasattr(observed, "columns") and names is not None:
+        table = observed.rename(columns=str).reindex(columns=list(names), fill_value=False)
+        return np.asarray(table.to_numpy(dtype=bool) & known, dtype=np.float64)
+    given = np.asarray(observed)
+    if given.dtype == bool:
+        if given.shape not in (shape[1:], shape):
+            msg = f"observed has shape {given.shape}; expected {shape[1:]} or {shape}, as X has"
+            raise ValueError(msg)
+        return np.asarray(given[..., np.maximum(place, 0)] & known, dtype=np.float64)
+    mask = np.zeros(len(place))
+    mask[[_position(feature, len(place), names) for feature in given.tolist()]] = 1.0
+    return mask * known
+
+
+def _position(feature: Any, d: int, names: Sequence[str] | None) -> int:
+    """Return the index of a feature given by index or name."""
+    if isinstance(feature, int) and 0 <= feature < d:
+        return feature
+    if names is not None and feature in list(names):
+        return list(names).index(feature)
+    msg = f"observed names the feature {feature!r}, which the model does not have; it has {d} features"
+    raise ValueError(msg)
