@@ -85,6 +85,11 @@ class StreamedMoments:
         -------
         Whitened
             Of at most k directions: as many as the second moment has.
+
+        Raises
+        ------
+        ValueError
+            If it has none.
         """
         m2, basis = self.second.m2, self.third.whitener
         if self.second.weighting.factorial:
@@ -95,6 +100,12 @@ class StreamedMoments:
         inside = basis.T @ vectors
         values, turn = top_eigenpairs((inside * leading) @ inside.T, k)
         kept = significant(values)
+        if not kept.any():
+            msg = (
+                f"no features occur together in the {self.second.n_samples} rows so far, and init='corrected' reads "
+                "clusters off such pairs; pass rows with two features or more first, or choose init='asvtd'"
+            )
+            raise ValueError(msg)
         values, turn = values[kept], turn[:, kept]
         A = whitener_of(values, turn)
         slices = np.matmul(np.matmul(A.T, self.third.slices), A)
@@ -151,8 +162,8 @@ class BernoulliStream(MixtureModel):
         Raises
         ------
         ValueError
-            If entries are not 0/1, all rows so far are empty, the features are too many, or the model has
-            parameters, given or from a file, but no `moments_` to add to.
+            If entries are not 0/1, all rows so far are empty or have one feature, the features are too many, or
+            the model has parameters, given or from a file, but no `moments_` to add to.
 
         Warns
         -----
@@ -207,12 +218,12 @@ class BernoulliStream(MixtureModel):
         if not moments.second.first.any():
             msg = f"none of the {n} rows so far has any feature: all entries are 0; pass other rows first"
             raise ValueError(msg)
-        seen = moments.whitened(min(k, len(prior.mean)))
+        seen = moments.whitened(min(k, moments.third.whitener.shape[1]))
         rank = len(seen.core)
         if rank < k:
             msg = (
-                f"the second moment of the rows so far has only {rank} directions, n_components={k} needs as "
-                f"many; {k - rank} of the clusters are empty. Choose n_components <= {rank}."
+                f"the moments of the rows so far show {rank} directions, n_components={k} needs as many; "
+                f"{k - rank} of the clusters are empty. Choose n_components <= {rank}, or begin a new stream."
             )
             warnings.warn(msg, DataWarning, stacklevel=3)
         start, self.clipped_ = clipped_components(padded(self._decomposed(seen), k, prior.mean))

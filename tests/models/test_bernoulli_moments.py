@@ -61,10 +61,22 @@ def test_one_cluster_is_the_prevalence():
 
 def test_more_clusters_than_directions_are_told_and_empty():
     twice = np.repeat([[1] * 6 + [0] * 6, [0] * 6 + [1] * 6], 30, axis=0)
-    with pytest.warns(DataWarning, match="only 2 directions, n_components=3"):
+    with pytest.warns(DataWarning, match="show 2 directions, n_components=3"):
         model = BernoulliMixture(3, init="asvtd").partial_fit(twice)
     assert model.weights_[2] == 0
     assert set(model.predict(twice)) == {0, 1}
+
+
+def test_more_clusters_than_the_first_block_looked_for_are_told():
+    model = BernoulliMixture(2).partial_fit(DATA.X[:4_000]).set_params(n_components=20)
+    with pytest.warns(DataWarning, match="show 12 directions, n_components=20"):
+        model.partial_fit(DATA.X[4_000:])
+    assert len(model.weights_) == 20
+
+
+def test_rows_of_one_feature_each_cannot_be_corrected():
+    with pytest.raises(ValueError, match="no features occur together"):
+        BernoulliMixture(2).partial_fit(np.eye(6)[[0, 1, 2, 3] * 5])
 
 
 @pytest.mark.parametrize("init", ["3v-tpm", "random", ([0.5, 0.5], np.full((2, 60), 0.5))])
