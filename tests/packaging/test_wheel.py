@@ -42,8 +42,9 @@ def test_core_works_alone(
     environment.install(wheel, "--constraints", constraints, cwd=tmp_path)
 
     environment.run("python", "-W", "error", "-c", FIT, cwd=tmp_path)
-    message = environment.run("lvmkit", "explore", cwd=tmp_path, status=1)
-    assert "pip install 'lvmkit[widgets]'" in message
+    for command in (("explore",), ("topics", "texts")):
+        message = environment.run("lvmkit", *command, cwd=tmp_path, status=1)
+        assert "pip install 'lvmkit[widgets]'" in message
 
 
 def test_wheel_holds_the_three_packages_and_their_files(wheel: Path) -> None:

@@ -227,15 +227,16 @@ def _check_address(options: argparse.Namespace) -> None:
 
 def _explore(options: argparse.Namespace) -> None:
     """Serve the workbench until interrupted."""
+    workbench = import_module("lvmkit_widgets").Workbench  # or says what to install
     _check_address(options)
     path = _existing(options.file) if options.file else None
-    workbench = import_module("lvmkit_widgets").Workbench
     cohort = str(path) if path else "discharges"
     _serve(lambda: workbench(cohort, k=options.components), options, title="lvmkit workbench")
 
 
 def _topics(options: argparse.Namespace) -> None:
     """Fit topics to texts and serve them until interrupted."""
+    board = import_module("lvmkit_widgets").TopicRelevance  # or says what to install
     _check_address(options)
     corpus = _corpus(options)
     most = max(options.components)
@@ -247,7 +248,6 @@ def _topics(options: argparse.Namespace) -> None:
         raise ValueError(msg)
     model = getattr(import_module("lvmkit"), options.model)
     models = [model(n_components=k).fit(corpus) for k in options.components]
-    board = import_module("lvmkit_widgets").TopicRelevance
     name = Path(options.source).expanduser().resolve().name
     _serve(lambda: board(models, corpus, name=name), options, title="Topics")
 
