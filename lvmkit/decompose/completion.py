@@ -64,9 +64,8 @@ def completion(
     found = slices
     for done in range(rounds + 1):
         if decompose is None:
-            tol = (
-                1e-3 if done == rounds else 1e-2
-            )  # far below the noise; the next round turns anyway
+            # Far below the noise; the next round turns anyway.
+            tol = 1e-3 if done == rounds else 1e-2
             rotation = rotation @ joint_rotation(
                 rotation.T @ found @ rotation, tol=tol, max_iter=30
             )

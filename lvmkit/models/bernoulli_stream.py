@@ -15,14 +15,11 @@ from lvmkit.families import BERNOULLI, Prior
 from lvmkit.linalg import impute_diagonal, significant, top_eigenpairs, whitener_of
 from lvmkit.mixtures import MixtureParams, smoothed
 from lvmkit.models.mixture_model import MixtureModel
-from lvmkit.models.row_model import state_order
+from lvmkit.models.row_model import SPARE_DIRECTIONS, state_order
 from lvmkit.models.starts import DENSE_MOMENTS, Method, clipped_components, padded
 from lvmkit.moments import POISSON, RAW, Moments, Weighting, WhitenedMoments
 from lvmkit.streams import single_threaded_blas
 from lvmkit.whitened import Whitened
-
-SPARE_DIRECTIONS = 10
-"""Directions more than clusters that the first block of a stream fixes for all later ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,11 +197,7 @@ class BernoulliStream(MixtureModel):
     def _begin_anew(self) -> None:
         """Say that the parameters of a fit are forgotten; refuse to forget those that cannot be fitted again."""
         if not hasattr(self, "labels_"):
-            msg = (
-                f"this {type(self).__name__} has parameters but no moments_ to add rows to: they were given, or "
-                "come from a file, which has none. Start anew with fit, or with partial_fit of a new model"
-            )
-            raise ValueError(msg)
+            self._refuse_to_forget()
         msg = (
             "fit keeps no moments that rows could be added to: its parameters are forgotten, and a stream begins "
             "with these rows; call partial_fit from the first block on"
@@ -233,8 +226,7 @@ class BernoulliStream(MixtureModel):
         self.centers_ = smoothed(start, n, prior, BERNOULLI).centers
         self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
         self.annotations_ = {}
-        for name in ("labels_", "data_fingerprint_"):  # they belong to the rows of another fit
-            self.__dict__.pop(name, None)
+        self._forget_rows()
 
     def _decomposed(self, seen: Whitened) -> Components:
         """Return the states that the start's decomposition finds; a single one is the mean."""

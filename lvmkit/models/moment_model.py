@@ -10,16 +10,13 @@ from lvmkit._checks import DataWarning, listed, require_number
 from lvmkit._typing import Array, Progress, RandomState
 from lvmkit.families import Family
 from lvmkit.models.count_model import CountModel
-from lvmkit.models.row_model import state_order
+from lvmkit.models.row_model import SPARE_DIRECTIONS, state_order
 from lvmkit.models.starts import silent
 from lvmkit.moments import WhitenedMoments
 from lvmkit.streams import single_threaded_blas
 from lvmkit.subspaces import SubspaceMoments, leading_basis
 from lvmkit.weightings import Weighting
 from lvmkit.whitened import Whitened, with_slices
-
-SPARE_DIRECTIONS = 10
-"""Directions more than states that the first block of a stream fixes for all later ones."""
 
 LARGE_CLIP = 0.5
 """Share of a topic's, or a state's, mass that was clipped above which the model warns."""
@@ -217,8 +214,7 @@ class MomentModel(CountModel):
         self.clipped_ = float(np.maximum(-centers, 0).sum() / size) if size else 0.0
         self.moments_ = moments
         self.annotations_ = {}
-        for of_other_rows in ("labels_", "data_fingerprint_"):
-            self.__dict__.pop(of_other_rows, None)
+        self._forget_rows()
         self._derive()
         if self.clipped_ > LARGE_CLIP:
             msg = (
@@ -286,11 +282,7 @@ class MomentModel(CountModel):
             )
             raise ValueError(msg)
         if not first and not hasattr(self, "moments_"):
-            msg = (
-                f"this {type(self).__name__} has parameters but no moments_ to add rows to: they were given, or "
-                "come from a file without sums. Start anew with fit, or with partial_fit of a new model"
-            )
-            raise ValueError(msg)
+            self._refuse_to_forget()
 
     def _smoothed_centers(self, share: float) -> Array:
         """Mix a share of the overall frequencies into centers from moments; given ones are taken as they are."""

@@ -14,6 +14,9 @@ from lvmkit import _rows
 from lvmkit._checks import DataWarning, listed
 from lvmkit._typing import Array, Labels
 
+SPARE_DIRECTIONS = 10
+"""Directions more than states that the first block of a stream fixes for all later ones."""
+
 LARGE_CHANGE = 0.5
 """Share of a state's mass that moved above which its name may not fit any more."""
 
@@ -63,6 +66,19 @@ class RowModel(BaseEstimator):
             msg = f"feature_names has {len(feature_names)} names; centers have {self.n_features_in_} features"
             raise ValueError(msg)
         self.feature_names_in_ = np.asarray(feature_names, dtype=object)
+
+    def _refuse_to_forget(self) -> None:
+        """Refuse to stream into parameters that were given, or read without the sums they came from."""
+        msg = (
+            f"this {type(self).__name__} has parameters but no moments_ to add rows to: they were given, or "
+            "come from a file without sums. Start anew with fit, or with partial_fit of a new model"
+        )
+        raise ValueError(msg)
+
+    def _forget_rows(self) -> None:
+        """Drop what belongs to the rows of an earlier fit."""
+        for of_other_rows in ("labels_", "data_fingerprint_"):
+            self.__dict__.pop(of_other_rows, None)
 
     def _keep_annotations(self, notes: dict[str, Any], old: Array) -> None:
         """Take over what was noted about the states of the centers `old`, if that is still known."""

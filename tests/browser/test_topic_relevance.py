@@ -252,14 +252,15 @@ def test_the_saved_page_remembers_and_answers(saved, open_page):
 
 @pytest.fixture(scope="module")
 def crowded(tmp_path_factory):
-    """A page of eighteen topics that are much alike; one has a very long name."""
+    """A page of eighteen topics that are much alike, one of a very long name, and of an empty one."""
     random = np.random.default_rng(3)
     words = [f"word{i}" for i in range(60)]
     centers = 0.7 * random.dirichlet(np.full(60, 0.2)) + 0.3 * random.dirichlet(
         np.full(60, 0.2), 18
     )
+    weights = random.dirichlet(np.full(18, 0.7))
     model = lvmkit.SingleTopic.from_parameters(
-        random.dirichlet(np.full(18, 0.7)), centers, feature_names=words
+        np.append(weights, 0.0), np.vstack([centers, centers[:1]]), feature_names=words
     )
     X, _ = model.sample(400, length=120)
     board = TopicRelevance(model, from_counts(X, feature_names=words, binary=False), private=False)
@@ -273,12 +274,15 @@ OVERLAPS = """(root) => {
   const value = (el) => (name) => Number(el.getAttribute(name));
   const circles = [...root.querySelectorAll("circle")].map((el) => ["cx", "cy", "r"].map(value(el)));
   const numbers = boxes([...root.querySelectorAll("text")].filter((el) => /^\\d+$/.test(el.textContent)));
+  const names = boxes([...root.querySelectorAll("text")].filter((el) => !/^\\d+$|^Empty/.test(el.textContent)));
+  const meets = (a, b) => a.x < b.x + b.width && b.x < a.x + a.width;
   const pairs = (list, meet) => list.flatMap((a, i) => list.slice(0, i).filter((b) => meet(a, b))).length;
   const frame = root.viewBox.baseVal;
   const within = (b) => b.x >= 0 && b.y >= 0 && b.x + b.width <= frame.width && b.y + b.height <= frame.height;
   return {
     circles: pairs(circles, (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]) < a[2] + b[2] - 1),
     numbers: pairs(numbers, (a, b) => Math.abs(a.x - b.x) < (a.width + b.width) / 2 - 1 && Math.abs(a.y - b.y) < 9),
+    covered: numbers.filter((a) => names.some((b) => meets(a, b) && Math.abs(a.y - b.y) < 9)).length,
     outside: boxes(root.querySelectorAll("text, circle")).filter((box) => !within(box)).length,
     found: [circles.length, numbers.length],
   };
@@ -293,9 +297,12 @@ def test_eighteen_topics_can_be_told_apart(crowded, open_page):
         page.set_viewport_size({"width": width, "height": 900})
         page.wait_for_timeout(300)
         found = page.locator(".lvm-map svg").evaluate(OVERLAPS)
-        assert found == {"circles": 0, "numbers": 0, "outside": 0, "found": [18, 18]}, width
+        none = dict.fromkeys(("circles", "numbers", "covered", "outside"), 0)
+        assert found == {**none, "found": [18, 18]}, width
         places.append(of_topic(page, 3).locator("circle").get_attribute("cx"))
     assert places[0] == places[-1]
+    empty = page.locator(".lvm-map text", has_text="Empty: 18")
+    assert empty.evaluate("(el) => getComputedStyle(el).stroke") == "none"
     page.locator(".lvm-relevance tbody tr").first.click()
     assert page.locator(".lvm-map svg").evaluate(OVERLAPS)["outside"] == 0
 

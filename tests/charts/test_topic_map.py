@@ -92,6 +92,15 @@ def test_circles_and_names_of_a_crowded_map_cover_no_other() -> None:
     assert (far > radius[:, None] + radius[None]).all()
     named = data[data["text_topic"].str.contains("name")]
     assert 0 < len(named) < 18
+    lines = named[["x", "text_y"]].to_numpy(float)
+    half = np.minimum(6.2 * named["text_topic"].str.len().to_numpy(), 145) / 2
+    aside, apart = np.abs((lines[:, None] - places[None]).transpose(2, 0, 1))
+    own = named.index.to_numpy()[:, None] == data.index.to_numpy()[None]
+    assert not ((aside < half[:, None] + radius) & (apart < radius + 6) & ~own).any()
+    aside, apart = np.abs((lines[:, None] - lines[None]).transpose(2, 0, 1))
+    assert not (
+        (aside < half[:, None] + half) & (apart < 13) & ~np.eye(len(half), dtype=bool)
+    ).any()
     assert data["area"].is_monotonic_decreasing
 
 

@@ -34,6 +34,22 @@ def test_every_decomposition_leads_to_the_planted_clusters(init, decomposition):
     assert adjusted_rand(model.labels_, DATA.labels) > 0.95
 
 
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+@pytest.mark.parametrize(
+    ("init", "own"), [("corrected", "joint_diagonalization"), ("asvtd", "svtd")]
+)
+@pytest.mark.filterwarnings("ignore:the centers found")
+def test_the_decomposition_asked_for_is_the_one_used(init, own, learn):
+    def centers(decomposition, random_state=0):
+        options = {"decomposition": decomposition, "random_state": random_state}
+        model = BernoulliMixture(4, init=init, em=False, **options)
+        return getattr(model, learn)(DATA.X).centers_
+
+    np.testing.assert_allclose(centers(own), centers(None), atol=1e-3)
+    assert np.abs(centers("svd") - centers(None)).max() > 0.004
+    assert np.abs(centers("svd", 0) - centers("svd", 1)).max() > 0.001
+
+
 @pytest.mark.parametrize("init", ["corrected", "asvtd"])
 def test_blocks_of_rows_give_what_all_rows_give(init):
     whole = BernoulliMixture(4, init=init, em=False).fit(DATA.X)
@@ -98,13 +114,18 @@ def test_given_parameters_cannot_go_on():
         model.partial_fit(DATA.X)
 
 
-def test_clusters_keep_their_names_from_block_to_block():
-    model = BernoulliMixture(4).partial_fit(DATA.X[:6_000])
-    model.annotations_ = {"clusters": {"1": {"name": "Heart"}}}
-    before = model.centers_[1]
-    model.partial_fit(DATA.X[6_000:])
-    assert model.annotations_["clusters"]["1"]["name"] == "Heart"
-    assert np.abs(model.centers_ - before).mean(axis=1).argmin() == 1
+def test_clusters_keep_their_numbers_and_names_when_their_weights_change_places():
+    rare = DATA.labels == np.argmax(DATA.weights)
+    first, later = DATA.X[~rare | (np.arange(12_000) % 8 == 0)], DATA.X[rare]
+    model = BernoulliMixture(4).partial_fit(first)
+    number = int(
+        np.abs(model.centers_ - DATA.centers[np.argmax(DATA.weights)]).mean(axis=1).argmin()
+    )
+    assert number > 0
+    model.annotations_ = {"clusters": {str(number): {"name": "Heart"}}}
+    model.partial_fit(later)
+    assert int(model.weights_.argmax()) == number
+    assert model.annotations_["clusters"][str(number)]["name"] == "Heart"
 
 
 def test_a_fit_after_a_stream_begins_anew():

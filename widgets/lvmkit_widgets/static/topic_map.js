@@ -141,7 +141,7 @@ function topic_map(part, el) {
     const items = part.get("items");
     const by = term && spread.length === items.length ? (id) => spread[items.findIndex((one) => one.id === id)] : null;
     const [selected, other] = [part.get("selected"), part.get("other")];
-    for (const { el: box, circle, number, name, title, topic, ...place } of marks) {
+    for (const { el: box, circle, number, title, topic, ...place } of marks) {
       const size = by ? by(topic.id) : topic.share;
       const radius = circleRadius(size, width);
       const x = inside(place.x, radius + 2, width - radius - 2);
@@ -159,25 +159,40 @@ function topic_map(part, el) {
       setAttribute(circle, "stroke-dasharray", size === null || also ? "4 3" : null);
       number.setAttribute("y", holdsNumber(radius) ? y + 4.5 : y - radius - 4);
       number.setAttribute("font-weight", on ? 700 : 400);
-      const shown = on || also || items.length <= 6 ? fittedName(topic.name, width) : "";
-      setText(name, shown);
-      const half = (LETTER * shown.length) / 2;
-      const middle = inside(x, half + 4, width - half - 4);
-      const covers = (at) => marks.filter((one) => one.topic !== topic && Math.abs(one.x - middle) < half + 10 && Math.abs(one.y - at + 4) < 14).length;
-      const [below, above] = [y + radius + 14, y - radius - (holdsNumber(radius) ? 6 : 18)];
-      const fits = below + 4 < height && (above < 14 || covers(below) <= covers(above));
-      const roomy = radius > half + 6 && radius > 30; // the circle itself holds the name, below the number
-      name.setAttribute("x", roomy ? x : middle);
-      name.setAttribute("y", roomy ? y + 20 : fits ? below : above);
       const share = size === null ? "hidden" : percent(size);
       const told = by ? `${topic.label}: ${share} of “${term}”` : `${topic.label}: ${share}`;
       setText(title, told);
       box.setAttribute("aria-label", told);
       box.setAttribute("aria-selected", String(on));
     }
+    for (const { name } of marks) setText(name, "");
+    for (const one of marks) nameIt(one, selected, other);
     stack(by);
     settle(marks.find((one) => one.topic.id === selected)?.el);
     tell(term, by);
+  }
+
+  // A name stands below or above its circle, or in it, where it covers no number and no name; else the line below the map has it.
+  function nameIt({ circle, name, topic }, selected, other) {
+    const asked = [selected, other].includes(topic.id) || part.get("items").length <= 6;
+    const text = asked ? fittedName(topic.name, width) : "";
+    const [x, y, radius] = ["cx", "cy", "r"].map((key) => Number(circle.getAttribute(key)));
+    const half = (LETTER * text.length) / 2;
+    const middle = inside(x, half + 4, width - half - 4);
+    const covers = (at) => {
+      const meets = (other, room) =>
+        Math.abs(other.getAttribute("x") - middle) < half + room && Math.abs(other.getAttribute("y") - at) < 13;
+      const length = (other) => LETTER * other.textContent.length;
+      return marks.some(
+        (one) => one.topic !== topic && (meets(one.number, 10) || (length(one.name) && meets(one.name, length(one.name) / 2))),
+      );
+    };
+    const roomy = radius > half + 6 && radius > 30; // the circle itself holds the name, below the number
+    const rooms = roomy ? [y + 20] : [y + radius + 14, y - radius - (holdsNumber(radius) ? 6 : 18)];
+    const place = rooms.find((at) => at > 12 && at + 4 < height && !covers(at));
+    setText(name, place === undefined ? "" : text);
+    name.setAttribute("x", roomy ? x : middle);
+    name.setAttribute("y", place ?? y);
   }
 
   // Small circles lie above large ones, so that each can be clicked.
