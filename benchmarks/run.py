@@ -20,6 +20,7 @@ WORKLOADS = {
     "estimators": "moments of Theorem 3.2.1 against Zou et al. (thesis, Figure 3.1)",
     "topics": "topic models, against Gibbs sampling, variational inference, NMF",
     "inference": "topic mixtures of 100,000 documents, against tomotopy",
+    "hierarchies": "trees of clusters: nested topics, speed, stability, predictive power",
     "cohort_events": "ten million events to a matrix",
 }
 QUICK_EVENTS = 1_000_000

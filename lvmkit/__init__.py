@@ -13,6 +13,7 @@ _HOMES = {
     "LatentDirichlet": "lvmkit.models.latent_dirichlet",
     "PoissonMixture": "lvmkit.models.poisson_mixture",
     "SingleTopic": "lvmkit.models.single_topic",
+    "SpectralTree": "lvmkit.models.spectral_tree",
     "save": "lvmkit.storage",
     "load": "lvmkit.storage",
 }
@@ -26,6 +27,7 @@ _PACKAGES = (
     "models",
     "moments",
     "scores",
+    "trees",
 )
 
 __all__ = [
@@ -33,6 +35,7 @@ __all__ = [
     "LatentDirichlet",
     "PoissonMixture",
     "SingleTopic",
+    "SpectralTree",
     "__version__",
     "load",
     "save",

@@ -104,8 +104,10 @@ def as_float32_rows(X: Any) -> Any:
     return rows
 
 
-def require_binary(X: Any, names: Names | None) -> None:
-    """Refuse entries other than 0 and 1, naming where they are."""
+def require_binary(
+    X: Any, names: Names | None, model: str = "BernoulliMixture", todo: str = "binarize=0"
+) -> None:
+    """Refuse entries other than 0 and 1, naming where they are, and the option that takes them."""
     values = X.data if sparse.issparse(X) else X
     wrong = (values != 0) & (values != 1)
     if not wrong.any():
@@ -116,9 +118,10 @@ def require_binary(X: Any, names: Names | None) -> None:
     )
     found = np.unique(values[wrong])
     label = repr(names[column]) if names is not None else column
-    msg = (
-        f"BernoulliMixture needs 0/1 data; found {listed(found)} (first in column {label}). "
-        "Pass binarize=0 to count anything above 0 as present."
+    msg = f"{model} needs 0/1 data; found {listed(found)} (first in column {label}). " + (
+        f"Pass {todo} to count anything above 0 as present."
+        if todo == "binarize=0"
+        else f"Pass {todo}."
     )
     raise ValueError(msg)
 

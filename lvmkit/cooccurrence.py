@@ -110,7 +110,13 @@ def _count_pairs(block: Any, weight: Array) -> Array:
     upper = np.bincount(flat, weights=None if plain else np.concatenate(values), minlength=d * d)
     second = upper.reshape(d, d).astype(np.float64)
     second = second + second.T
-    squares = block.multiply(block).T @ weight
     index = np.arange(d)
-    second[index, index] += np.asarray(squares).ravel()
+    second[index, index] += _squares(block, weight, plain=plain)
     return second
+
+
+def _squares(block: Any, weight: Array, *, plain: bool) -> Array:
+    """Sum a·x² of every feature; of 0/1 rows that is how often it occurs."""
+    if plain:
+        return np.bincount(block.indices, minlength=block.shape[1])
+    return np.asarray(block.multiply(block).T @ weight).ravel()

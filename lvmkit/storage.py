@@ -12,14 +12,23 @@ import numpy as np
 
 import lvmkit
 from lvmkit._checks import listed
-from lvmkit.models import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
+from lvmkit.models import (
+    BernoulliMixture,
+    LatentDirichlet,
+    PoissonMixture,
+    SingleTopic,
+    SpectralTree,
+)
 from lvmkit.subspaces import SubspaceMoments
+from lvmkit.trees import Tree
+from lvmkit.trees.forms import PREFIX, as_arrays, nodes_of
 from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED
 
-Model = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
+Mixture = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
+Model = Mixture | SpectralTree
 
 FORMAT = "lvmkit-model-1"
-_MODELS: dict[str, type[Model]] = {
+_MIXTURES: dict[str, type[Mixture]] = {
     model.__name__: model
     for model in (BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic)
 }
@@ -53,10 +62,10 @@ def save(
     """Write a fitted model to a file that holds numbers and text only.
 
     The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of the sums
-    `moments_` of models of counts and, as the text `header`, a JSON object: format, version of lvmkit, class,
-    parameters, feature names, the fingerprint of the data and the annotations. No row of the data is stored. It
-    is written beside the target and moved there, so that a failure leaves the old file; only its owner can read
-    it. A `Generator` given as `random_state` is not stored.
+    `moments_` of models of counts, of the nodes of a tree and, as the text `header`, a JSON object: format,
+    version of lvmkit, class, parameters, feature names, the fingerprint of the data and the annotations. No row of
+    the data is stored. It is written beside the target and moved there, so that a failure leaves the old file; only
+    its owner can read it. A `Generator` given as `random_state` is not stored.
 
     By `moments_`, sums over all rows, `partial_fit` goes on after `load`; they are some three times as large
     as `centers_`, and larger after `partial_fit`. Among them is the total of every feature, and two files saved
@@ -65,7 +74,7 @@ def save(
 
     Parameters
     ----------
-    model : BernoulliMixture, PoissonMixture, SingleTopic or LatentDirichlet
+    model : BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet or SpectralTree
         Fitted.
     path : str or path
         Where; the name is used as it is.
@@ -96,6 +105,8 @@ def save(
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
     if not isinstance(getattr(model, "init", ""), str):
         arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
+    if isinstance(model, SpectralTree):
+        arrays |= as_arrays(model.tree_)
     sums = _sums(model)
     if sums is not None:
         arrays |= {key: getattr(sums, name) for key, name in _SUMS.items()}
@@ -128,7 +139,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    BernoulliMixture, PoissonMixture, SingleTopic or LatentDirichlet
+    BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet or SpectralTree
         Fitted, without `labels_`: predict the rows again. Without `moments_`, to which `partial_fit` adds, if
         it is a BernoulliMixture or the file was written before they were kept.
 
@@ -148,7 +159,11 @@ def load(path: str | os.PathLike[str]) -> Model:
             file.seek(0)
             with np.load(file, allow_pickle=False) as stored:
                 header = json.loads(str(stored["header"][()]))
-                arrays = {key: stored[key] for key in stored.files if key in known}
+                arrays = {
+                    key: stored[key]
+                    for key in stored.files
+                    if key in known or key.startswith(PREFIX)
+                }
         return _rebuilt(header, arrays)
     except FileNotFoundError:
         raise
@@ -194,10 +209,12 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
     if header["format"] != FORMAT:
         msg = f"its format is {header['format']!r}; lvmkit {lvmkit.__version__} reads {FORMAT!r}"
         raise ValueError(msg)
-    if header["model"] not in _MODELS:
-        msg = f"it holds a {header['model']!r}; known are {sorted(_MODELS)}"
+    if header["model"] == SpectralTree.__name__:
+        return _rebuilt_tree(header, arrays)
+    if header["model"] not in _MIXTURES:
+        msg = f"it holds a {header['model']!r}; known are {[*sorted(_MIXTURES), SpectralTree.__name__]}"
         raise ValueError(msg)
-    model = _MODELS[header["model"]].from_parameters(
+    model = _MIXTURES[header["model"]].from_parameters(
         arrays.get("alpha_", arrays["weights_"]),
         arrays["centers_"],
         feature_names=header["feature_names"],
@@ -220,6 +237,18 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
             n_short=sums["n_short"],
             **{name: arrays[key] for key, name in _SUMS.items()},
         )
+    return model
+
+
+def _rebuilt_tree(header: Any, arrays: dict[str, Any]) -> SpectralTree:
+    """Make a tree from the content of a file."""
+    names = header["feature_names"]
+    tree = Tree(nodes_of(arrays), None if names is None else np.asarray(names, dtype=object))
+    model = SpectralTree.from_tree(tree).set_params(**header["params"])
+    for key in _PLAIN:
+        if key in header["fitted"]:
+            setattr(model, key, header["fitted"][key])
+    model.annotations_ = header["annotations"]
     return model
 
 

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
+from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic, SpectralTree
 
 TAKEN_FOR_CLASSIFIER = (
     "the check reads the tags of a classifier from anything sparse with predict_proba; that sparse and dense "
@@ -53,4 +53,18 @@ def test_scikit_learn_contract(estimator, check):
     expected_failed_checks=expected_failures,
 )
 def test_scikit_learn_contract_of_count_models(estimator, check):
+    check(estimator)
+
+
+# Their rows often cannot be split: a DataWarning says why.
+@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@parametrize_with_checks(
+    [
+        SpectralTree(max_depth=2),
+        SpectralTree(max_depth=None, max_leaf_nodes=3, min_support=0.5, n_resamples=3),
+        SpectralTree(max_depth=2, split="pddp"),
+        SpectralTree(max_depth=2, split="kmeans"),
+    ]
+)
+def test_scikit_learn_contract_of_trees(estimator, check):
     check(estimator)

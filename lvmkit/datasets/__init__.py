@@ -8,6 +8,7 @@ from lvmkit.datasets.corpora import (
 )
 from lvmkit.datasets.diabetes import fetch_diabetes130
 from lvmkit.datasets.discharges import load_discharges
+from lvmkit.datasets.nested import make_nested_topics
 from lvmkit.datasets.nhds import fetch_nhds2010
 from lvmkit.datasets.simulate import SimulatedMixture, make_appendix_e, make_bernoulli_mixture
 from lvmkit.datasets.simulate_topics import SimulatedTopics, make_poisson_mixture, make_topics
@@ -26,6 +27,7 @@ __all__ = [
     "load_discharges",
     "make_appendix_e",
     "make_bernoulli_mixture",
+    "make_nested_topics",
     "make_poisson_mixture",
     "make_topics",
 ]

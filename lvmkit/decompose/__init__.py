@@ -8,12 +8,13 @@ from lvmkit.decompose.components import Components
 from lvmkit.decompose.joint import joint_diagonalization
 from lvmkit.decompose.power import power
 from lvmkit.decompose.random_projections import random_projections
+from lvmkit.decompose.sidiwo import sidiwo
 from lvmkit.decompose.svd import svd
 from lvmkit.decompose.svtd import svtd
 
 BY_NAME: dict[str, Callable[..., Components]] = {
     function.__name__: function
-    for function in (joint_diagonalization, svtd, svd, power, als, random_projections)
+    for function in (joint_diagonalization, svtd, svd, power, als, random_projections, sidiwo)
 }
 """What the parameter `decomposition` of the models may name."""
 
@@ -25,6 +26,7 @@ __all__ = [
     "joint_diagonalization",
     "power",
     "random_projections",
+    "sidiwo",
     "svd",
     "svtd",
 ]

@@ -1,8 +1,17 @@
 """Estimators with scikit-learn's interface."""
 
+from lvmkit.models.baselines import baselines
 from lvmkit.models.bernoulli_mixture import BernoulliMixture
 from lvmkit.models.latent_dirichlet import LatentDirichlet
 from lvmkit.models.poisson_mixture import PoissonMixture
 from lvmkit.models.single_topic import SingleTopic
+from lvmkit.models.spectral_tree import SpectralTree
 
-__all__ = ["BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"]
+__all__ = [
+    "BernoulliMixture",
+    "LatentDirichlet",
+    "PoissonMixture",
+    "SingleTopic",
+    "SpectralTree",
+    "baselines",
+]

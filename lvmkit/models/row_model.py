@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -45,6 +45,8 @@ class RowModel(BaseEstimator):
     n_features_in_: int
     feature_names_in_: Any
     annotations_: dict[str, Any]
+
+    _fewest_rows: ClassVar[int] = 2
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""
@@ -125,7 +127,7 @@ class RowModel(BaseEstimator):
                 reset=reset,
                 accept_sparse="csr",
                 dtype=np.float32,
-                ensure_min_samples=1 + reset,
+                ensure_min_samples=self._fewest_rows if reset else 1,
             )
         return self._accepted(rows)
 

@@ -1,0 +1,216 @@
+"""SIDIWO and a model: a split by the likelihood of two pseudo-centers."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit._typing import Array
+from lvmkit.decompose.completion import completion
+from lvmkit.decompose.components import Components
+from lvmkit.decompose.sidiwo import sidiwo
+from lvmkit.divisive.splits import Refusal, Rows, Split, Sums, linear_split
+from lvmkit.em import run_em
+from lvmkit.families import BERNOULLI, MULTINOMIAL, Family, Prior
+from lvmkit.linalg import impute_diagonal, significant, whitener_of
+from lvmkit.mixtures import MixtureParams, em_step
+from lvmkit.moments import Moments, WhitenedMoments, second_moment_operator, whiten
+from lvmkit.streams import map_blocks
+from lvmkit.weightings import POISSON, POOLED, RAW, Weighting, row_totals
+
+WIDE = 1_500
+"""Beyond so many features second moments are products with the rows, not d×d numbers."""
+
+SHARED = 0.01
+"""Share of the node's mean in every center, so that a feature that a center lacks excludes nothing."""
+
+EM_STEPS = 100
+EM_TOL = 1e-5
+"""Nats per row: two centers move little once the split is found."""
+
+
+def family_of(rows: Rows) -> Family:
+    """Return the family that fits the entries: Bernoulli for 0/1 rows, words for larger counts.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        All rows.
+
+    Returns
+    -------
+    Family
+        The family.
+    """
+    values = rows.data if sparse.issparse(rows) else rows
+    return BERNOULLI if values.max(initial=0.0) <= 1 else MULTINOMIAL
+
+
+def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | Refusal:
+    """Split rows by the more likely of two pseudo-centers.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node: 0/1 or counts.
+    sums : Sums
+        Their sums.
+    family : Family
+        Bernoulli or multinomial.
+    em : bool
+        Refine the pseudo-centers by EM.
+
+    Returns
+    -------
+    Split or Refusal
+        Discriminators are the slopes of the two log-likelihoods, centers the pseudo-centers; the strength is
+        1 − the mean entropy of the rows' posteriors, in bits.
+
+    Notes
+    -----
+    Ruffini thesis, Algorithm 4. Rows go by their posterior (MAP); a hundredth of the node's mean is mixed into
+    each center, so that a feature that a center lacks excludes nothing.
+    """
+    components = _bernoulli(rows) if family is BERNOULLI else _topics(rows)
+    if components is None:
+        return Refusal("its moments show one direction only: no second component to split by")
+    prior = node_prior(rows, sums, family)
+    centers = (1 - SHARED) * family.project(components.centers) + SHARED * prior.mean
+    weights = np.maximum(components.weights, SHARED)
+    params = MixtureParams(weights / weights.sum(), centers)
+    return likelihood_split(rows, params, prior, family, em=em)
+
+
+def likelihood_split(
+    rows: Rows, params: MixtureParams, prior: Prior, family: Family, *, em: bool
+) -> Split:
+    """Split rows by a mixture of two, refined by EM if asked.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    params : MixtureParams
+        Two weights and centers.
+    prior : Prior
+        Keeps the centers inside their valid set.
+    family : Family
+        Distribution of a row given its side.
+    em : bool
+        Whether to refine.
+
+    Returns
+    -------
+    Split
+        By posteriors.
+    """
+    if em:
+        step = em_step(rows, family, prior)
+        params = run_em(params, step, tol=EM_TOL, max_iter=EM_STEPS).params
+    slopes, constants = family.linear(params.centers)
+    offsets = constants + np.log(params.weights)
+    scores = np.vstack(list(map_blocks(lambda block: block @ slopes.T + offsets, rows)))
+    return linear_split(slopes, offsets, scores, _certainty(scores), params.centers)
+
+
+def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
+    """Refine a split by EM, from the means and the sizes of its sides.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    sums : Sums
+        Their sums.
+    split : Split
+        Where to begin.
+    family : Family
+        Distribution of a row given its side.
+
+    Returns
+    -------
+    Split
+        By posteriors of the mixture found.
+
+    Notes
+    -----
+    Ruffini thesis, section 6.3, last paragraph.
+    """
+    n, m = len(split.side), int(split.side.sum())
+    other = np.asarray(rows.T @ split.side.astype(rows.dtype), dtype=np.float64)
+    centers = np.stack([(sums.first - other) / max(n - m, 1), other / max(m, 1)])
+    prior = node_prior(rows, sums, family)
+    totals = centers.sum(axis=1, keepdims=True)
+    if family is MULTINOMIAL:
+        centers = centers / np.where(totals > 0, totals, 1.0)
+    params = MixtureParams(np.array([n - m, m]) / n, (1 - SHARED) * centers + SHARED * prior.mean)
+    return likelihood_split(rows, params, prior, family, em=True)
+
+
+def node_prior(rows: Rows, sums: Sums, family: Family) -> Prior:
+    """Return one imaginary row for every center: at the node's mean, or of the node's words.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    sums : Sums
+        Their sums.
+    family : Family
+        Bernoulli or multinomial.
+
+    Returns
+    -------
+    Prior
+        Of the family.
+    """
+    n, d = rows.shape
+    if family is BERNOULLI:
+        return Prior.around(sums.first, n, 1.0)
+    # Spread over all words too: one that this node lacks may occur in a row to predict.
+    words = sums.first + 1 / d
+    return Prior(float(sums.first.sum()) / n, words / words.sum())
+
+
+def _topics(rows: Rows) -> Components | None:
+    """Decompose the moments of a single-topic model into two pseudo-topics."""
+    if not (row_totals(rows) >= 3).any():
+        return None
+    return _two(rows, POOLED)
+
+
+def _two(rows: Rows, weighting: Weighting) -> Components | None:
+    """Whiten with the two leading directions, and rotate."""
+    m2: Any = _second(rows, weighting)
+    whitener, values = whiten(getattr(m2, "m2", m2), 2)
+    if len(values) < 2 or not significant(values).all():
+        return None
+    return sidiwo(WhitenedMoments.of(rows, whitener, weighting), 2)
+
+
+def _bernoulli(rows: Rows) -> Components | None:
+    """Decompose the moments of 0/1 rows into two pseudo-centers, entries with coinciding indexes filled in."""
+    if rows.shape[1] < 2:
+        return None
+    m2: Any = _second(rows, POISSON)
+    imputed = impute_diagonal(getattr(m2, "m2", m2), 2, tol=1e-3)
+    if not significant(imputed.values).all():
+        return _two(rows, RAW)
+    whitener = whitener_of(imputed.values, imputed.vectors)
+    moments = WhitenedMoments.of(rows, whitener, POISSON, second=getattr(m2, "second", None))
+    return completion(moments, decompose=sidiwo)
+
+
+def _second(rows: Rows, weighting: Weighting) -> Any:
+    """Return the second moment: as numbers of few features, as products with the rows of many."""
+    if rows.shape[1] <= WIDE:
+        return Moments.of(rows, weighting)
+    return second_moment_operator(rows, weighting)
+
+
+def _certainty(scores: Array) -> float:
+    """Return 1 − the mean entropy of the posteriors, in bits."""
+    odds = np.abs(scores[:, 0] - scores[:, 1])
+    share = 1 / (1 + np.exp(-odds))
+    rest = np.maximum(1 - share, 1e-300)
+    return float(1 + np.mean(share * np.log2(share) + rest * np.log2(rest)))

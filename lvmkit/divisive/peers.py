@@ -1,0 +1,103 @@
+"""Splits to compare with: by the principal direction, and by two means."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import LinearOperator
+from sklearn.cluster import KMeans
+
+from lvmkit._typing import Array
+from lvmkit.divisive.leading import leading_two
+from lvmkit.divisive.splits import Refusal, Rows, Split, Sums, between, linear_split
+from lvmkit.linalg import fix_signs, top_eigenpairs
+
+
+def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
+    """Split rows by the side of the mean that they lie on, along the first principal direction.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    sums : Sums
+        Their sums.
+
+    Returns
+    -------
+    Split or Refusal
+        Strength: share of the variation between the sides.
+
+    Notes
+    -----
+    Principal direction divisive partitioning, Boley, Data Mining and Knowledge Discovery 2 (1998).
+    """
+    n = rows.shape[0]
+    mean = sums.first / n
+    values, direction = _principal(rows, sums, mean)
+    if values <= 1e-10 * _square(rows) / n:
+        return Refusal("its rows do not vary")
+    along = np.asarray(rows @ direction).ravel() - float(mean @ direction)
+    slopes, offsets = np.stack([-direction, direction]), float(mean @ direction) * np.array([1, -1])
+    split = linear_split(slopes, offsets, np.column_stack([-along, along]), 0.0)
+    return split._replace(strength=_explained(rows, sums, split))
+
+
+def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | Refusal:
+    """Split rows by scikit-learn's k-means with two clusters, one start, as its bisecting k-means does.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    sums : Sums
+        Their sums.
+    random_state : int
+        Seed of the start.
+
+    Returns
+    -------
+    Split or Refusal
+        Strength: share of the variation between the sides.
+    """
+    if rows.shape[0] < 2:
+        return Refusal("fewer than 2 rows")
+    centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_
+    centers = centers.astype(np.float64)
+    offsets = -(centers**2).sum(axis=1)
+    split = linear_split(2 * centers, offsets, rows @ (2 * centers).T + offsets, 0.0, centers)
+    return split._replace(strength=_explained(rows, sums, split))
+
+
+def _principal(rows: Rows, sums: Sums, mean: Array) -> tuple[float, Array]:
+    """Return the largest eigenvalue of the covariance, and its eigenvector."""
+    n, d = rows.shape
+    if sums.second is not None:
+        values, vectors = leading_two(
+            rows, Sums(sums.first, sums.second - n * np.outer(mean, mean)), np.ones(d)
+        )
+        return float(values[0]), vectors[:, 0]
+
+    def product(v: Array) -> Array:
+        v = v.ravel()
+        return np.asarray(rows.T @ (rows @ v)) / n - mean * float(mean @ v)
+
+    matrix: Any = LinearOperator((d, d), matvec=product, dtype=np.float64)
+    if d <= 100:
+        dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
+        centered = dense - mean
+        matrix = centered.T @ centered / n
+    found, vectors = top_eigenpairs(matrix, 1)
+    return float(found[0]), fix_signs(vectors)[:, 0]
+
+
+def _square(rows: Rows) -> float:
+    """Sum the squares of all entries."""
+    values = rows.data if sparse.issparse(rows) else rows
+    return float(np.square(values, dtype=np.float64).sum())
+
+
+def _explained(rows: Rows, sums: Sums, split: Split) -> float:
+    """Return the share of the variation that lies between the sides."""
+    total = _square(rows) - float(sums.first @ sums.first) / rows.shape[0]
+    return min(between(rows, sums.first, split.side) / total, 1.0) if total > 0 else 0.0

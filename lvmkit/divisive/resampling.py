@@ -1,0 +1,79 @@
+"""Does a split reappear on resampled rows: the same for rows in any order."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit._typing import Labels
+from lvmkit.divisive.splits import Refusal, Rows, Split
+from lvmkit.scores.matching import adjusted_rand
+
+
+def canonical_ranks(rows: Rows) -> Labels:
+    """Return an order of the rows by what they hold, whatever the order in which they stand.
+
+    Parameters
+    ----------
+    rows : sparse rows (CSR) or array (n, d)
+        All rows.
+
+    Returns
+    -------
+    array of int (n,)
+        Ranks of the rows' hashes; equal rows follow each other.
+    """
+    n, d = rows.shape
+    salt = np.random.default_rng(0).integers(1, 2**63, d, dtype=np.uint64)
+    if sparse.issparse(rows):
+        bits = rows.data.astype(np.float64).view(np.uint64) * salt[rows.indices]
+        ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(bits, dtype=np.uint64)])
+        hashes = ends[rows.indptr[1:]] - ends[rows.indptr[:-1]]
+    else:
+        dense = np.ascontiguousarray(rows, dtype=np.float64) + 0.0  # so that −0 is 0
+        hashes = (dense.view(np.uint64) * salt).sum(axis=1, dtype=np.uint64)
+    ranks = np.empty(n, dtype=np.intp)
+    ranks[np.argsort(hashes, kind="stable")] = np.arange(n)
+    return ranks
+
+
+def reappearance(
+    rows: Rows,
+    split: Split,
+    resplit: Callable[[Rows], Split | Refusal],
+    *,
+    order: Labels,
+    n_resamples: int,
+    seed: Sequence[int],
+) -> float:
+    """Split halves of the rows anew, and see how alike all rows are split.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    split : Split
+        What is judged.
+    resplit : callable rows -> Split or Refusal
+        Splits other rows by the same method.
+    order : array of int (n,)
+        The rows in canonical order.
+    n_resamples : int
+        How many halves are drawn; what differs between them is as large as between samples of n rows.
+    seed : sequence of int
+        Seed of the draws.
+
+    Returns
+    -------
+    float
+        Mean adjusted Rand index between the split and those of the halves; 0 for a half that is not split.
+    """
+    generator = np.random.default_rng(np.random.SeedSequence(seed))
+    n, found = len(order), []
+    for _ in range(n_resamples):
+        half = np.sort(order[generator.permutation(n)[: max(n // 2, 1)]])
+        other = resplit(rows[half])
+        found.append(
+            0.0 if isinstance(other, Refusal) else adjusted_rand(split.side, other.of(rows))
+        )
+    return float(np.mean(found))

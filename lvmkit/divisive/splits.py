@@ -1,0 +1,145 @@
+"""What a way of splitting returns: who goes where and by what, or why the rows cannot be split."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lvmkit._typing import Array, Labels
+from lvmkit.trees.nodes import Rule, chosen_side
+
+Rows = Any
+"""Sparse rows (CSR) or a dense array, those of one node."""
+
+
+class Split(NamedTuple):
+    """Two sides of a node.
+
+    Examples
+    --------
+    >>> Split(np.eye(2), np.zeros(2), "absolute", np.array([0, 1]), 1.0).swapped().side
+    array([1, 0])
+    """
+
+    discriminators: Array
+    """(2, d)."""
+    offsets: Array
+    """(2,)."""
+    rule: Rule
+    side: Labels
+    """(n,), 0 or 1, of the rows that were split."""
+    strength: float
+    centers: Array | None = None
+    """(2, d), if the method has its own; else the means of the sides."""
+
+    def swapped(self) -> "Split":
+        """Return the same split with its sides exchanged.
+
+        Returns
+        -------
+        Split
+            Side 0 was side 1.
+        """
+        return self._replace(
+            discriminators=self.discriminators[::-1],
+            offsets=self.offsets[::-1],
+            side=1 - self.side,
+            centers=None if self.centers is None else self.centers[::-1],
+        )
+
+    def of(self, rows: Rows) -> Labels:
+        """Return the sides of other rows.
+
+        Parameters
+        ----------
+        rows : sparse rows or array (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of int (n,)
+            0 or 1.
+        """
+        return chosen_side(rows @ self.discriminators.T + self.offsets, self.rule)
+
+
+class Refusal(NamedTuple):
+    """Why the rows cannot be split.
+
+    Examples
+    --------
+    >>> Refusal("all rows are equal").reason
+    'all rows are equal'
+    """
+
+    reason: str
+
+
+class Sums(NamedTuple):
+    """What is known of a node before its rows are looked at.
+
+    Examples
+    --------
+    >>> Sums(np.array([2.0]), None).second is None
+    True
+    """
+
+    first: Array
+    """(d,): Σ x."""
+    second: Array | None
+    """(d, d): Σ xxᵀ; None where it is cheaper, or only possible, to do without."""
+
+
+Splitter = Callable[[Rows, Sums], Split | Refusal]
+"""Splits the rows of a node."""
+
+
+def linear_split(
+    slopes: Array, offsets: Array, scores: Array, strength: float, centers: Array | None = None
+) -> Split:
+    """Return the split that sends a row where its score is larger.
+
+    Parameters
+    ----------
+    slopes : array (2, d)
+        Vectors.
+    offsets : array (2,)
+        Constants.
+    scores : array (n, 2)
+        Scores of the rows under these.
+    strength : float
+        How clear the split is.
+    centers : array (2, d), optional
+        The method's own centers.
+
+    Returns
+    -------
+    Split
+        By the rule "linear".
+    """
+    return Split(slopes, offsets, "linear", chosen_side(scores, "linear"), strength, centers)
+
+
+def between(rows: Rows, first: Array, side: Labels) -> float:
+    """Return by how much a split lowers the squared distances of rows from the means of their sides (Ward).
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows of a node.
+    first : array (d,)
+        Their sum.
+    side : array of int (n,)
+        0 or 1, both present.
+
+    Returns
+    -------
+    float
+        n₀n₁/n · ‖mean₁ − mean₀‖².
+    """
+    n, m = len(side), int(side.sum())
+    if not 0 < m < n:
+        return 0.0
+    other = np.asarray(rows.T @ side.astype(rows.dtype), dtype=np.float64)
+    gap = other / m - (first - other) / (n - m)
+    return float(m * (n - m) / n * (gap @ gap))

@@ -1,0 +1,58 @@
+"""What hierarchical methods of moments are compared with, by one interface."""
+
+from typing import Any
+
+from sklearn.cluster import BisectingKMeans
+
+from lvmkit._checks import require_number
+from lvmkit.models.bernoulli_mixture import BernoulliMixture
+from lvmkit.models.spectral_tree import SpectralTree
+
+DOCUMENTS_RULE = 0.01
+"""EM of the documents stops when the weights move by less (Ruffini et al. 2017, section 5)."""
+
+
+def baselines(n_clusters: int, *, random_state: int = 0) -> dict[str, Any]:
+    """Return clusterers of 0/1 rows to compare a tree with, ready to fit.
+
+    Parameters
+    ----------
+    n_clusters : int
+        Clusters, or leaves, of each.
+    random_state : int, default=0
+        Seed of those that draw.
+
+    Returns
+    -------
+    dict of str to estimator
+        Bisecting k-means (scikit-learn's), PDDP, and the flat methods of moments ASVTD, 3V-MoM and 3V-TPM, each
+        followed by EM. All have `fit`, `predict` and `labels_`.
+
+    Raises
+    ------
+    ValueError
+        If `n_clusters` is below 1.
+    TypeError
+        If it is no whole number.
+
+    Notes
+    -----
+    The methods of Ruffini thesis, section 6.4 (table 6.1, figures 6.1 and 6.3).
+
+    Examples
+    --------
+    >>> list(baselines(8))
+    ['bisecting k-means', 'PDDP', 'ASVTD + EM', '3V-MoM + EM', '3V-TPM + EM']
+    """
+    require_number(n_clusters, "n_clusters", least=1, whole=True)
+    flat = {
+        f"{name} + EM": BernoulliMixture(
+            n_clusters, init=init, weights_tol=DOCUMENTS_RULE, random_state=random_state
+        )
+        for name, init in (("ASVTD", "asvtd"), ("3V-MoM", "3v-mom"), ("3V-TPM", "3v-tpm"))
+    }
+    return {
+        "bisecting k-means": BisectingKMeans(n_clusters, random_state=random_state),
+        "PDDP": SpectralTree(None, split="pddp", max_leaf_nodes=n_clusters),
+        **flat,
+    }

@@ -1,0 +1,184 @@
+"""Trees in the forms of others: tables, JSON, text, graphs, linkages, and arrays for files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from lvmkit._typing import Array
+from lvmkit.trees.nodes import Node
+
+if TYPE_CHECKING:
+    from lvmkit.trees.tree import Tree
+
+PREFIX = "tree_"
+"""Of the names of a tree's arrays in a file."""
+
+
+def frame(tree: Tree, *, n_terms: int, balance: float) -> pd.DataFrame:
+    """Return a table with one row for every node; see `Tree.to_frame`."""
+    leaves = {leaf: number for number, leaf in enumerate(tree.leaves)}
+    total = tree.nodes[0].size if tree.nodes else 0
+    columns: dict[str, list[Any]] = {
+        "node": [node.id for node in tree.nodes],
+        "label": [tree.label(node.id) for node in tree.nodes],
+        "parent": [node.parent for node in tree.nodes],
+        "depth": [node.depth for node in tree.nodes],
+        "size": [node.size for node in tree.nodes],
+        "share": [node.size / total if total else np.nan for node in tree.nodes],
+        "leaf": [leaves.get(node.id) for node in tree.nodes],
+        "strength": [node.strength for node in tree.nodes],
+        "support": [node.support for node in tree.nodes],
+        "reason": [node.reason for node in tree.nodes],
+        "terms": [
+            ", ".join(tree.terms(node.id, n_terms=n_terms, balance=balance)) for node in tree.nodes
+        ],
+    }
+    return pd.DataFrame(columns).astype({"parent": "Int64", "leaf": "Int64"})
+
+
+def json_text(tree: Tree, *, n_terms: int, balance: float) -> str:
+    """Write the structure as JSON; see `Tree.to_json`."""
+    records: list[dict[str, Any]] = frame(tree, n_terms=0, balance=balance).to_dict("records")  # type: ignore[assignment]
+    for record, node in zip(records, tree.nodes, strict=True):
+        record["children"] = list(node.children)
+        record["terms"] = tree.terms(node.id, n_terms=n_terms, balance=balance)
+        for key, value in record.items():
+            if not isinstance(value, list | str) and pd.isna(value):
+                record[key] = None
+    return json.dumps({"nodes": records}, allow_nan=False)
+
+
+def text(tree: Tree) -> str:
+    """Draw the tree as indented lines."""
+    if not tree.nodes:
+        return "empty tree"
+    total = max(tree.nodes[0].size, 1)
+    lines = []
+    for i in tree.walk():
+        node = tree.nodes[i]
+        place, terms = "  " * node.depth + tree.label(i), ", ".join(tree.terms(i))
+        lines.append(f"{place}  {node.size:,} ({node.size / total:.0%})  {terms}".rstrip())
+    return "\n".join(lines)
+
+
+def graph(tree: Tree) -> Any:
+    """Return a directed graph of networkx; see `Tree.to_networkx`."""
+    try:
+        import networkx as nx  # type: ignore[import-untyped]
+    except ImportError as error:
+        msg = "to_networkx needs the package networkx: pip install networkx"
+        raise ImportError(msg) from error
+    found = nx.DiGraph()
+    table = frame(tree, n_terms=5, balance=0.6).drop(columns=["parent", "leaf", "share"])
+    for record in table.to_dict("records"):
+        found.add_node(
+            record["node"], **{str(key): value for key, value in record.items() if key != "node"}
+        )
+    found.add_edges_from((node.id, child) for node in tree.nodes for child in node.children)
+    return found
+
+
+def linkage(tree: Tree) -> Array:
+    """Return the linkage matrix of scipy; see `Tree.to_linkage`."""
+    leaves = {leaf: number for number, leaf in enumerate(tree.leaves)}
+    if len(leaves) < 2:
+        msg = f"a linkage joins two leaves or more; this tree has {len(leaves)}"
+        raise ValueError(msg)
+    height, count = _heights_and_counts(tree)
+    joined = [node for node in reversed(tree.nodes) if not node.is_leaf]
+    joined.sort(key=lambda node: height[node.id])
+    number = dict(leaves)
+    rows: list[tuple[int, ...]] = []
+    for node in joined:
+        number[node.id] = len(leaves) + len(rows)
+        left, right = node.children
+        rows.append((number[left], number[right], height[node.id], count[node.id]))
+    return np.array(rows, dtype=np.float64)
+
+
+def _heights_and_counts(tree: Tree) -> tuple[dict[int, int], dict[int, int]]:
+    """Return the splits down to the deepest leaf, and the leaves, below every node."""
+    height, count = dict[int, int](), dict[int, int]()
+    for node in reversed(tree.nodes):  # breadth first, so that parts are seen before their whole
+        height[node.id] = 1 + max((height[i] for i in node.children), default=-1)
+        count[node.id] = sum(count[i] for i in node.children) or 1
+    return height, count
+
+
+def as_arrays(tree: Tree) -> dict[str, Any]:
+    """Return the nodes as arrays, for a file.
+
+    Parameters
+    ----------
+    tree : Tree
+        The tree.
+
+    Returns
+    -------
+    dict of str to array
+        One array for each attribute of `Node`; those of splits have a row for every node that is split.
+    """
+    split = [node for node in tree.nodes if not node.is_leaf]
+    columns: dict[str, Any] = {
+        "parent": [-1 if node.parent is None else node.parent for node in tree.nodes],
+        **{
+            name: [getattr(node, name) for node in tree.nodes]
+            for name in ("size", "mean", "rule", "strength", "support", "reason")
+        },
+        **{
+            name: [getattr(node, name) for node in split]
+            for name in ("centers", "discriminators", "offsets")
+        },
+    }
+    return {PREFIX + name: np.array(values) for name, values in columns.items()}
+
+
+def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
+    """Return the nodes that `as_arrays` was given.
+
+    Parameters
+    ----------
+    arrays : dict of str to array
+        As `as_arrays` returns it.
+
+    Returns
+    -------
+    tuple of Node
+        Breadth first.
+    """
+    column = {name.removeprefix(PREFIX): values for name, values in arrays.items()}
+    parents = column["parent"]
+    children: dict[int, list[int]] = {i: [] for i in range(len(parents))}
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            children[int(parent)].append(node)
+    nodes: list[Node] = []
+    splits = 0
+    nothing = np.zeros((0, column["mean"].shape[1]))
+    for i, parent in enumerate(parents):
+        vectors = [nothing, nothing, np.zeros(0)]
+        if children[i]:
+            vectors = [column[name][splits] for name in ("centers", "discriminators", "offsets")]
+            splits += 1
+        nodes.append(
+            Node(
+                id=i,
+                parent=None if parent < 0 else int(parent),
+                children=tuple(children[i]),
+                depth=0 if parent < 0 else nodes[int(parent)].depth + 1,
+                size=int(column["size"][i]),
+                mean=column["mean"][i],
+                centers=vectors[0],
+                discriminators=vectors[1],
+                offsets=vectors[2],
+                rule=str(column["rule"][i]),  # type: ignore[arg-type]
+                strength=float(column["strength"][i]),
+                support=float(column["support"][i]),
+                reason=str(column["reason"][i]),
+            )
+        )
+    return tuple(nodes)

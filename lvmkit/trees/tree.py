@@ -1,0 +1,348 @@
+"""A tree of clusters: walks, cuts, where rows go, and what is relevant to a node."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import sparse
+
+from lvmkit._checks import listed, require_number
+from lvmkit._typing import Array, Labels
+from lvmkit.scores.relevance import relevance_to
+from lvmkit.trees import forms
+from lvmkit.trees.nodes import Node
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """Nested clusters: a root that holds all rows, nodes split in two, and leaves.
+
+    A *frontier* is a list of nodes of which every row belongs to one: the leaves are one, the root alone is
+    another. It is what a cut of the tree gives.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+        Breadth first; `nodes[i].id` is i.
+    feature_names : array of str (d,) or None
+        Names of the features.
+
+    Examples
+    --------
+    >>> from lvmkit import SpectralTree
+    >>> X = np.repeat(np.eye(4), 5, axis=0)
+    >>> tree = SpectralTree(max_depth=1).fit(X).tree_
+    >>> [(node.id, node.size) for node in tree.nodes][0]
+    (0, 20)
+    """
+
+    nodes: tuple[Node, ...]
+    feature_names: npt.NDArray[np.object_] | None = None
+
+    @property
+    def n_features(self) -> int:
+        """Number of features d."""
+        return len(self.nodes[0].mean) if self.nodes else 0
+
+    @property
+    def depth(self) -> int:
+        """Splits above the deepest leaf."""
+        return max((node.depth for node in self.nodes), default=0)
+
+    @property
+    def leaves(self) -> list[int]:
+        """The nodes without parts, from left to right; label j of a model is leaf j."""
+        return [i for i in self.walk() if self.nodes[i].is_leaf]
+
+    def walk(self, start: int = 0) -> Iterator[int]:
+        """Visit a node and all below it, depth first, from left to right.
+
+        Parameters
+        ----------
+        start : int, default=0
+            Where to begin.
+
+        Yields
+        ------
+        int
+            The next node.
+        """
+        stack = [start] if self.nodes else []
+        while stack:
+            node = self.nodes[stack.pop()]
+            yield node.id
+            stack.extend(reversed(node.children))
+
+    def path(self, node: int) -> list[int]:
+        """Return the nodes from the root down to `node`.
+
+        Parameters
+        ----------
+        node : int
+            Where to go.
+
+        Returns
+        -------
+        list of int
+            The first is the root, the last is `node`.
+        """
+        found = [node]
+        while (parent := self.nodes[found[-1]].parent) is not None:
+            found.append(parent)
+        return found[::-1]
+
+    def label(self, node: int) -> str:
+        """Name a node by its place: "All", "1", "1.2", ….
+
+        Parameters
+        ----------
+        node : int
+            The node.
+
+        Returns
+        -------
+        str
+            Which part of which part it is.
+        """
+        path = self.path(node)
+        turns = [
+            str(self.nodes[above].children.index(below) + 1) for above, below in pairwise(path)
+        ]
+        return ".".join(turns) or "All"
+
+    def frontier(
+        self, *, depth: int | None = None, closed: Iterable[int] = (), n_leaves: int | None = None
+    ) -> list[int]:
+        """Cut the tree: the nodes at which one stops on the way down.
+
+        Parameters
+        ----------
+        depth : int, optional
+            Stop after so many splits.
+        closed : iterable of int
+            Stop at these nodes: what lies below them is pruned.
+        n_leaves : int, optional
+            Open the largest nodes first, until there are so many parts, or no node can be opened.
+
+        Returns
+        -------
+        list of int
+            Nodes, from left to right.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range, or a node is unknown.
+        """
+        shut = set(self._known(closed))
+        if depth is not None:
+            require_number(depth, "depth", least=0, whole=True)
+            shut |= {node.id for node in self.nodes if node.depth >= depth}
+        found = self._opened(lambda node: not node.is_leaf and node.id not in shut, n_leaves)
+        return [i for i in self.walk() if i in found]
+
+    def _opened(self, opens: Callable[[Node], bool], n_leaves: int | None) -> set[int]:
+        """Open nodes, the largest first, as long as that is allowed."""
+        if n_leaves is not None:
+            require_number(n_leaves, "n_leaves", least=1, whole=True)
+        most = len(self.nodes) if n_leaves is None else n_leaves
+        found = {0} if self.nodes else set()
+        waiting = {i for i in found if opens(self.nodes[i])}
+        while waiting and len(found) < most:
+            node = max(waiting, key=lambda i: (self.nodes[i].size, -i))
+            waiting.remove(node)
+            found.remove(node)
+            found.update(self.nodes[node].children)
+            waiting.update(i for i in self.nodes[node].children if opens(self.nodes[i]))
+        return found
+
+    def _known(self, nodes: Iterable[int]) -> list[int]:
+        """Refuse nodes that the tree does not have."""
+        given = list(nodes)
+        unknown = [i for i in given if not 0 <= i < len(self.nodes)]
+        if unknown:
+            msg = f"the tree has nodes 0 to {len(self.nodes) - 1}; found {listed(unknown)}"
+            raise ValueError(msg)
+        return given
+
+    def regrouped(self, labels: npt.ArrayLike, frontier: Iterable[int]) -> Labels:
+        """Turn leaf numbers into numbers of the parts of a cut.
+
+        Parameters
+        ----------
+        labels : array of int (n,)
+            Leaf of each row, as `SpectralTree.labels_` and `apply` give them.
+        frontier : iterable of int
+            The nodes of a cut; each becomes the label of its place in this list.
+
+        Returns
+        -------
+        array of int (n,)
+            Labels, 0 to the number of parts − 1.
+
+        Raises
+        ------
+        ValueError
+            If the nodes overlap, or leave out some rows.
+        """
+        leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
+        part = np.full(len(leaves), -1)
+        for place, node in enumerate(self._known(frontier)):
+            below = [leaves[i] for i in self.walk(node) if i in leaves]
+            if (part[below] >= 0).any():
+                msg = f"node {node} overlaps with another one of the cut"
+                raise ValueError(msg)
+            part[below] = place
+        if (part < 0).any():
+            msg = f"the cut leaves out leaves {listed(np.flatnonzero(part < 0))}"
+            raise ValueError(msg)
+        return np.asarray(part[np.asarray(labels)])
+
+    def apply(self, X: Any) -> Labels:
+        """Send rows down the tree.
+
+        Parameters
+        ----------
+        X : sparse rows or array (n, d)
+            Rows, features in the order of the fit.
+
+        Returns
+        -------
+        array of int (n,)
+            Number of the leaf of each row, 0 to n_leaves − 1, from left to right.
+        """
+        rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
+        labels = np.zeros(rows.shape[0], dtype=np.intp)
+        waiting = [(0, rows, np.arange(rows.shape[0]))]
+        while waiting:
+            place, here, index = waiting.pop()
+            node = self.nodes[place]
+            if node.is_leaf:
+                labels[index] = leaves[place]
+                continue
+            side = node.side(here)
+            for j, child in enumerate(node.children):
+                mine = np.flatnonzero(side == j)
+                if len(mine):
+                    waiting.append((child, here[mine], index[mine]))
+        return labels
+
+    def relevance(self, *, balance: float = 0.6) -> Array:
+        """Return how relevant each feature is to each node, against all rows.
+
+        Parameters
+        ----------
+        balance : float, default=0.6
+            λ: 1 ranks by frequency in the node, 0 by lift over all rows.
+
+        Returns
+        -------
+        array (n_nodes, d)
+            Relevance, in nats; -inf where no row of the node has the feature.
+
+        Notes
+        -----
+        Ruffini thesis, equations 3.8 and 4.12.
+        """
+        means = np.stack([node.mean for node in self.nodes])
+        return relevance_to(means, means[0], balance=balance)
+
+    def terms(self, node: int, *, n_terms: int = 5, balance: float = 0.6) -> list[str]:
+        """Name the features that are most relevant to a node.
+
+        Parameters
+        ----------
+        node : int
+            The node.
+        n_terms : int, default=5
+            How many.
+        balance : float, default=0.6
+            λ, as for `relevance`.
+
+        Returns
+        -------
+        list of str
+            Names, or numbers of features that have none.
+        """
+        mean = self.nodes[node].mean
+        order = np.argsort(
+            -relevance_to(mean[None], self.nodes[0].mean, balance=balance)[0], kind="stable"
+        )
+        names = np.arange(len(mean)) if self.feature_names is None else self.feature_names
+        return [str(names[i]) for i in order[:n_terms] if mean[i] > 0]
+
+    def to_frame(self, *, n_terms: int = 5, balance: float = 0.6) -> pd.DataFrame:
+        """Return a table with one row for every node.
+
+        Parameters
+        ----------
+        n_terms : int, default=5
+            Relevant features to name.
+        balance : float, default=0.6
+            λ, as for `relevance`.
+
+        Returns
+        -------
+        DataFrame
+            node, label, parent (missing for the root), depth, size, share (of all rows), leaf (its number, missing
+            for other nodes), strength, support, reason, terms.
+        """
+        return forms.frame(self, n_terms=n_terms, balance=balance)
+
+    def to_json(self, *, n_terms: int = 10, balance: float = 0.6) -> str:
+        """Write the structure, without the vectors, as JSON.
+
+        Parameters
+        ----------
+        n_terms : int, default=10
+            Relevant features to name.
+        balance : float, default=0.6
+            λ, as for `relevance`.
+
+        Returns
+        -------
+        str
+            An object with `nodes`, a list of objects with the columns of `to_frame`; `children` is a list of
+            nodes and `terms` one of names. What is missing is null.
+        """
+        return forms.json_text(self, n_terms=n_terms, balance=balance)
+
+    def to_networkx(self) -> Any:
+        """Return a directed graph, from every node to its parts.
+
+        Returns
+        -------
+        networkx.DiGraph
+            Nodes have label, size, depth, strength, support, reason and terms.
+
+        Raises
+        ------
+        ImportError
+            If networkx is not installed.
+        """
+        return forms.graph(self)
+
+    def to_linkage(self) -> Array:
+        """Return the tree as scipy's hierarchical clustering holds one, the leaves as its observations.
+
+        Returns
+        -------
+        array (n_leaves − 1, 4)
+            For `scipy.cluster.hierarchy.dendrogram`: the two parts, the height (splits down to the deepest leaf)
+            and the number of leaves. Observation j is leaf j.
+
+        Raises
+        ------
+        ValueError
+            If the tree has fewer than two leaves: nothing is linked.
+        """
+        return forms.linkage(self)
+
+    def __str__(self) -> str:
+        """Draw the tree as indented text."""
+        return forms.text(self)

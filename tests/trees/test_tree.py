@@ -1,0 +1,128 @@
+"""Trees by hand: walks, labels, cuts, and the forms of other libraries."""
+
+import json
+
+import networkx
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.cluster.hierarchy import dendrogram, is_valid_linkage, leaves_list
+
+from lvmkit.trees import Node, Tree
+
+
+def node(number, parent, children, depth, size, mean, rule="linear"):
+    split = bool(children)
+    vectors = np.array([[1.0, 0.0], [0.0, 1.0]]) if split else np.zeros((0, 2))
+    return Node(
+        id=number,
+        parent=parent,
+        children=children,
+        depth=depth,
+        size=size,
+        mean=np.array(mean),
+        centers=vectors,
+        discriminators=vectors,
+        offsets=np.array([0.0, -0.5 * depth]) if split else np.zeros(0),
+        rule=rule if split else "",
+        strength=0.5 if split else np.nan,
+        support=np.nan,
+        reason="" if split else "all its rows are equal",
+    )
+
+
+@pytest.fixture
+def tree():
+    nodes = (
+        node(0, None, (1, 2), 0, 10, [0.6, 0.4]),
+        node(1, 0, (3, 4), 1, 6, [0.9, 0.1]),
+        node(2, 0, (), 1, 4, [0.1, 0.9]),
+        node(3, 1, (), 2, 4, [1.0, 0.0]),
+        node(4, 1, (), 2, 2, [0.7, 0.3]),
+    )
+    return Tree(nodes, np.array(["fever", "cough"], dtype=object))
+
+
+def test_leaves_and_labels_go_from_left_to_right(tree):
+    assert tree.leaves == [3, 4, 2]
+    assert [tree.label(i) for i in range(5)] == ["All", "1", "2", "1.1", "1.2"]
+    assert tree.path(4) == [0, 1, 4]
+    assert list(tree.walk(1)) == [1, 3, 4]
+    assert (tree.depth, tree.n_features) == (2, 2)
+
+
+def test_rows_go_where_their_scores_send_them(tree):
+    X = np.array([[2.0, 0.0], [0.0, 2.0], [1.0, 1.0], [3.0, 2.9]])
+    by_hand = [0, 2, 0, 0]
+    assert tree.apply(X).tolist() == by_hand
+    assert tree.apply(sparse.csr_array(X)).tolist() == by_hand
+    assert tree.apply(X[:0]).shape == (0,)
+
+
+def test_cuts(tree):
+    assert tree.frontier() == [3, 4, 2]
+    assert tree.frontier(depth=1) == [1, 2]
+    assert tree.frontier(depth=0) == [0]
+    assert tree.frontier(closed=[1]) == [1, 2]
+    assert tree.frontier(n_leaves=2) == [1, 2]
+    assert tree.frontier(n_leaves=99) == [3, 4, 2]
+    labels = np.array([0, 1, 2, 0])
+    assert tree.regrouped(labels, [1, 2]).tolist() == [0, 0, 1, 0]
+    with pytest.raises(ValueError, match="nodes 0 to 4; found 7"):
+        tree.frontier(closed=[7])
+    with pytest.raises(ValueError, match="overlaps"):
+        tree.regrouped(labels, [0, 1])
+    with pytest.raises(ValueError, match="leaves out leaves 2"):
+        tree.regrouped(labels, [1])
+
+
+def test_relevance_is_against_all_rows(tree):
+    lift = tree.relevance(balance=0.0)
+    assert lift[1] == pytest.approx(np.log([0.9 / 0.6, 0.1 / 0.4]))
+    assert lift[3, 1] == -np.inf
+    assert tree.terms(1) == ["fever", "cough"]
+    assert tree.terms(3) == ["fever"]
+
+
+def test_table_and_json_say_the_same(tree):
+    table = tree.to_frame()
+    assert table["size"].tolist() == [10, 6, 4, 4, 2]
+    assert table["parent"].tolist()[1:] == [0, 0, 1, 1]
+    assert table["terms"][2] == "cough, fever"
+    records = json.loads(tree.to_json())["nodes"]
+    assert records[1]["children"] == [3, 4]
+    assert records[0]["parent"] is None
+    assert records[3]["reason"] == "all its rows are equal"
+    assert records[3]["leaf"] == 0
+
+
+def test_text(tree):
+    assert str(tree).splitlines()[1:3] == [
+        "  1  6 (60%)  fever, cough",
+        "    1.1  4 (40%)  fever",
+    ]
+    assert str(Tree(())) == "empty tree"
+
+
+def test_linkage_is_one_that_scipy_accepts(tree):
+    linkage = tree.to_linkage()
+    assert is_valid_linkage(linkage)
+    assert linkage.tolist() == [[0, 1, 1, 2], [3, 2, 2, 3]]
+    assert leaves_list(linkage).tolist() in ([2, 0, 1], [0, 1, 2])
+    assert len(dendrogram(linkage, no_plot=True)["leaves"]) == 3
+    with pytest.raises(ValueError, match="has 1"):
+        Tree((node(0, None, (), 0, 4, [1.0, 0.0]),)).to_linkage()
+
+
+def test_graph(tree):
+    graph = tree.to_networkx()
+    assert networkx.is_arborescence(graph)
+    assert sorted(graph.edges) == [(0, 1), (0, 2), (1, 3), (1, 4)]
+    assert graph.nodes[4]["size"] == 2
+
+
+def test_empty_tree_is_no_trouble():
+    empty = Tree(())
+    assert (empty.leaves, empty.frontier(), empty.depth, empty.n_features) == ([], [], 0, 0)
+    assert len(empty.to_frame()) == 0
+    assert json.loads(empty.to_json()) == {"nodes": []}
