@@ -118,5 +118,5 @@ def _count_pairs(block: Any, weight: Array) -> Array:
 def _squares(block: Any, weight: Array, *, plain: bool) -> Array:
     """Sum a·x² of every feature; of 0/1 rows that is how often it occurs."""
     if plain:
-        return np.bincount(block.indices, minlength=block.shape[1])
+        return np.bincount(block.indices, minlength=block.shape[1]).astype(np.float64)
     return np.asarray(block.multiply(block).T @ weight).ravel()

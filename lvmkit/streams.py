@@ -138,6 +138,17 @@ def _controller() -> ThreadpoolController:
     return ThreadpoolController()
 
 
+def _take_over() -> None:
+    """Let this thread set the limit of OpenBLAS, which otherwise only the first thread that set one may.
+
+    The lock below sees to it that threads do not set it against each other.
+    """
+    for library in _controller().lib_controllers:
+        clear = getattr(library, "clear_controlling_thread", None)
+        if clear is not None:
+            clear(force=True)
+
+
 class _Held:
     """How many fits hold BLAS at one thread; overlapping ones must not restore each other's limit."""
 
@@ -159,6 +170,7 @@ def single_threaded_blas() -> Iterator[None]:
     """
     with _Held.lock:
         if _Held.depth == 0:
+            _take_over()
             _Held.limit = _controller().limit(limits=1, user_api="blas")
         _Held.depth += 1
     try:
@@ -167,4 +179,5 @@ def single_threaded_blas() -> Iterator[None]:
         with _Held.lock:
             _Held.depth -= 1
             if _Held.depth == 0:
+                _take_over()
                 _Held.limit.restore_original_limits()

@@ -22,6 +22,7 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 PUBLIC = {
     "lvmkit": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
+        "SpectralTree",
         *("__version__", "load", "save"),
     },
     "lvmkit.cohorts": {"codes", "from_counts", "from_events", "from_texts", "from_wide"},
@@ -31,6 +32,7 @@ PUBLIC = {
         *("fetch_dante", "fetch_movie_reviews", "fetch_newsgroups20", "fetch_state_union"),
         *("make_appendix_e", "make_bernoulli_mixture", "SimulatedMixture"),
         *("make_poisson_mixture", "make_topics", "SimulatedTopics"),
+        "make_nested_topics",
     },
     "lvmkit.moments": {
         *("EQUAL_ROWS", "POISSON", "POOLED", "RAW", "Moments", "Weighting", "WhitenedMoments"),
@@ -39,15 +41,21 @@ PUBLIC = {
     },
     "lvmkit.decompose": {
         *("Components", "als", "completion", "joint_diagonalization", "power"),
-        *("BY_NAME", "random_projections", "svd", "svtd"),
+        *("BY_NAME", "random_projections", "sidiwo", "svd", "svtd"),
     },
     "lvmkit.gibbs": {"topic_mixtures"},
-    "lvmkit.models": {"BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"},
+    "lvmkit.divisive": {"Growth", "Refusal", "Split", "grow"},
+    "lvmkit.trees": {"Node", "Tree"},
+    "lvmkit.models": {
+        *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic", "SpectralTree"),
+        "baselines",
+    },
     "lvmkit.scores": {
         *("adjusted_rand", "association", "association_of_counts", "count_codes", "error_rate"),
         *("lift", "match", "relevance", "stability", "CodeCounts", "Matching"),
         *("coherence", "description_length", "perplexity", "sample_accuracy"),
-        "select_n_components",
+        *("select_n_components", "iter_stability", "predictive_power"),
+        *("stability_over", "stability_study", "StabilityStudy"),
     },
     "lvmkit.charts": {
         *("attributes_chart", "attributes_table", "code_profile_chart", "code_profile_table"),
@@ -56,14 +64,19 @@ PUBLIC = {
         *("heatmap_chart", "heatmap_matrix", "relevance_chart", "relevance_summary"),
         *("relevance_table", "sizes_chart", "sizes_table", "stability_chart", "stability_table"),
         *("shares_chart", "shares_table", "topic_map_chart", "topic_map_table"),
-        *("selection_chart", "selection_table"),
+        *("selection_chart", "selection_table", "tree_chart", "tree_table"),
+        *("cluster_stability_chart", "cluster_stability_table", "Consensus"),
+        *("consensus_chart", "consensus_matrix", "stability_curve_chart", "stability_curve_table"),
         *("png", "png_data_uri", "svg", "theme", "themed", "Heatmap"),
     },
     "lvmkit.disclosure": {
         *("count_text", "mask_shares", "suppress", "suppression", "suppression_with_totals"),
         "Suppression",
     },
-    "lvmkit_widgets": {"ClusterExplorer", "Dashboard", "TopicRelevance", "Workbench"},
+    "lvmkit_widgets": {
+        *("ClusterExplorer", "Dashboard", "StabilityPanel", "TopicRelevance", "TreeNavigator"),
+        "Workbench",
+    },
 }
 
 

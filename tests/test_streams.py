@@ -1,5 +1,7 @@
 """Blocks cover all rows once, in order, whatever the number of threads."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -40,3 +42,19 @@ def test_overlapping_fits_give_the_threads_back():
     assert all(i["num_threads"] == 1 for i in threadpool_info() if i["user_api"] == "blas")
     second.__exit__(None, None, None)
     assert [i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"] == before
+
+
+def test_blas_is_held_by_whichever_thread_asks():
+    def numbers():
+        return {i["num_threads"] for i in threadpool_info() if i["user_api"] == "blas"}
+
+    def held():
+        with single_threaded_blas():
+            return numbers()
+
+    with single_threaded_blas():
+        pass  # this thread was first
+    before = numbers()
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(held).result() == {1}
+    assert numbers() == before

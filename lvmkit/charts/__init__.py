@@ -5,8 +5,10 @@ Tables are made from values (`lvmkit.scores.CodeCounts` most of the time), chart
 """
 
 from lvmkit.charts.attributes import attributes_chart, attributes_table
+from lvmkit.charts.cluster_stability import cluster_stability_chart, cluster_stability_table
 from lvmkit.charts.code_profile import code_profile_chart, code_profile_table
 from lvmkit.charts.comparison import comparison_chart, comparison_table
+from lvmkit.charts.consensus import Consensus, consensus_chart, consensus_matrix
 from lvmkit.charts.curves import curves_chart, curves_table
 from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
 from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
@@ -15,19 +17,26 @@ from lvmkit.charts.selection import selection_chart, selection_table
 from lvmkit.charts.shares import shares_chart, shares_table
 from lvmkit.charts.sizes import sizes_chart, sizes_table
 from lvmkit.charts.stability import stability_chart, stability_table
+from lvmkit.charts.stability_curve import stability_curve_chart, stability_curve_table
 from lvmkit.charts.svg import png, png_data_uri, svg
 from lvmkit.charts.theme import theme, themed
 from lvmkit.charts.topic_map import topic_map_chart, topic_map_table
+from lvmkit.charts.tree import tree_chart, tree_table
 from lvmkit.charts.whitening import whitening_chart, whitening_table
 
 __all__ = [
+    "Consensus",
     "Heatmap",
     "attributes_chart",
     "attributes_table",
+    "cluster_stability_chart",
+    "cluster_stability_table",
     "code_profile_chart",
     "code_profile_table",
     "comparison_chart",
     "comparison_table",
+    "consensus_chart",
+    "consensus_matrix",
     "curves_chart",
     "curves_table",
     "frequencies_chart",
@@ -46,12 +55,16 @@ __all__ = [
     "sizes_chart",
     "sizes_table",
     "stability_chart",
+    "stability_curve_chart",
+    "stability_curve_table",
     "stability_table",
     "svg",
     "theme",
     "themed",
     "topic_map_chart",
     "topic_map_table",
+    "tree_chart",
+    "tree_table",
     "whitening_chart",
     "whitening_table",
 ]

@@ -8,10 +8,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._typing import Array
 from lvmkit.charts.theme import INK, TEXT_SIZE, TITLE_SIZE
 
 ROW = 20
 """Height of a row of text and bar, in pixels."""
+LINE = 14
+"""Distance of labels that are moved apart, in pixels."""
 _NARROW, _WIDE = frozenset("iljtfrI.,:;'|!()[]/- ·\u00a0"), frozenset("mwMWO@%…—")
 
 
@@ -184,3 +187,18 @@ def share_axis(most: float, *, title: str | None = None, orient: Any = "bottom")
         labelFlush=False,
     )
     return alt.X("share:Q", scale=alt.Scale(domain=[0, max(most, 0.01)], nice=False), axis=axis)
+
+
+def apart(middles: Array, height: int) -> Array:
+    """Move label positions apart to one line each, as little as one pass down and up allows."""
+    gap = min(LINE, height / max(len(middles), 1))
+    places = middles.astype(float).copy()
+    floor = gap / 2
+    for i in range(len(places)):
+        places[i] = floor = max(places[i], floor)
+        floor += gap
+    ceiling = height - gap / 2
+    for i in range(len(places) - 1, -1, -1):
+        places[i] = ceiling = min(places[i], ceiling)
+        ceiling -= gap
+    return places

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from lvmkit._typing import Labels
 from lvmkit.charts._frame import (
+    apart,
     cluster_link,
     code_link,
     drawn,
@@ -26,7 +27,6 @@ from lvmkit.scores.counts import Names, Titles, cluster_ids, cluster_names, code
 
 _CELL = (0, 114, 178)
 _BAND = (138, 143, 152)
-_LINE = 14
 
 
 class Heatmap(NamedTuple):
@@ -303,7 +303,7 @@ def _cluster_marks(
     """Draw a line below each cluster and its label left of it, moved apart where crowded."""
     bounds = heatmap.bounds / max(int(heatmap.bounds[-1]), 1) * height
     data = pd.DataFrame({"y": bounds[:-1], "end": bounds[1:], "hover": labels})
-    data["place"] = _apart((bounds[:-1] + bounds[1:]) / 2, height)
+    data["place"] = apart((bounds[:-1] + bounds[1:]) / 2, height)
     data["text_label"] = [fitted(label, left - 16, 11) for label in labels]
     data["href"] = [cluster_link(cluster) for cluster in heatmap.clusters]
     data["zero"], data["right"], data["near"], data["far"] = 0, width, -4, -10
@@ -339,18 +339,3 @@ def _code_marks(
     )
     told = (alt.Description("hover:N"), alt.Href("href:N"))
     return text.encode(alt.X("x:Q", scale=scale, axis=None), alt.Text("text_label:N"), *told)
-
-
-def _apart(middles: npt.NDArray[np.floating[Any]], height: int) -> npt.NDArray[np.floating[Any]]:
-    """Move label positions apart to one line each, as little as one pass down and up allows."""
-    gap = min(_LINE, height / max(len(middles), 1))
-    places = middles.astype(float).copy()
-    floor = gap / 2
-    for i in range(len(places)):
-        places[i] = floor = max(places[i], floor)
-        floor += gap
-    ceiling = height - gap / 2
-    for i in range(len(places) - 1, -1, -1):
-        places[i] = ceiling = min(places[i], ceiling)
-        ceiling -= gap
-    return places

@@ -43,16 +43,14 @@ def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | Refusal:
     if values[1] <= FLAT * values[0]:
         return Refusal("its rows vary in one direction only: no second one to split by")
     whitener = scale[:, None] * (vectors / np.sqrt(values))
-    scores, slices = _seen_through(rows, whitener)
-    slices = slices * (scale / n)[:, None]
+    slices = _slices(rows, whitener) * (scale / n)[:, None]
     rotation = joint_rotation(slices[:, [[0, 1], [1, 2]]])
-    turned = scores @ rotation
     discriminators = (whitener @ rotation).T
-    side = chosen_side(turned, "absolute")
-    signs = [-1.0 if turned[side == j, j].sum() < 0 else 1.0 for j in (0, 1)]
-    return Split(
-        discriminators * np.array(signs)[:, None], np.zeros(2), "absolute", side, _clarity(slices)
-    )
+    # As later rows are judged, to the last digit: the whitened scores would differ from these by rounding.
+    scores = np.concatenate([part @ discriminators.T for part in row_blocks(rows)])
+    side = chosen_side(scores, "absolute")
+    signs = np.array([-1.0 if scores[side == j, j].sum() < 0 else 1.0 for j in (0, 1)])
+    return Split(discriminators * signs[:, None], np.zeros(2), "absolute", side, _clarity(slices))
 
 
 def feature_scale(rows: Rows, sums: Sums, equalize: float) -> Array:
@@ -90,15 +88,14 @@ def _squares(rows: Rows, sums: Sums) -> Array:
     return squares.astype(np.float64)
 
 
-def _seen_through(rows: Rows, whitener: Array) -> tuple[Array, Array]:
-    """Return Z = XW, and Σ x (z₁², z₁z₂, z₂²): one pass."""
-    scores, total = [], np.zeros((rows.shape[1], 3))
+def _slices(rows: Rows, whitener: Array) -> Array:
+    """Return Σ x (z₁², z₁z₂, z₂²) with z = Wᵀx."""
+    total = np.zeros((rows.shape[1], 3))
     for part in row_blocks(rows):
         block = part.astype(np.float64, copy=False)
         Z = np.asarray(block @ whitener)
         total += block.T @ np.column_stack([Z[:, 0] ** 2, Z[:, 0] * Z[:, 1], Z[:, 1] ** 2])
-        scores.append(Z)
-    return np.concatenate(scores), total
+    return total
 
 
 def _clarity(slices: Array) -> float:

@@ -127,7 +127,10 @@ class _Grower:
             wave = [child for branch in chosen for child in branch.children]
             self.tell(leaves, wave)
         for _, _, branch in waiting:
-            branch.split, branch.reason = None, f"the tree has max_leaf_nodes={most} leaves"
+            branch.split, branch.reason = (
+                None,
+                f"the tree may not have more leaves (max_leaf_nodes={most})",
+            )
         return self.root
 
     def tell(self, leaves: int, wave: list[_Branch]) -> None:
@@ -153,6 +156,9 @@ class _Grower:
             return
         other = int(found.side.sum())
         smaller = min(other, branch.size - other)
+        if other > branch.size - other:
+            found = found.swapped(branch.rows)
+            smaller = int(found.side.sum())
         if smaller == 0:
             branch.reason = "the split sends all rows one way"
         elif smaller < self.limits.min_samples_leaf:
@@ -161,7 +167,7 @@ class _Grower:
                 f"{self.limits.min_samples_leaf:,}"
             )
         else:
-            branch.split = found.swapped() if other > branch.size - other else found
+            branch.split = found
             if self.limits.max_leaf_nodes is not None:
                 branch.gain = between(branch.rows, branch.sums.first, branch.split.side)
             self.judge(branch)
@@ -174,7 +180,7 @@ class _Grower:
         if _all_equal(branch.rows):
             return "all its rows are equal"
         if limits.max_depth is not None and len(branch.turns) >= limits.max_depth:
-            return f"max_depth={limits.max_depth} is reached"
+            return f"the tree may not be deeper (max_depth={limits.max_depth})"
         if branch.size < 2 * limits.min_samples_leaf:
             return f"{branch.size:,} rows cannot make two parts of min_samples_leaf={limits.min_samples_leaf:,}"
         return ""

@@ -16,7 +16,7 @@ from lvmkit.linalg import impute_diagonal, significant, whitener_of
 from lvmkit.mixtures import MixtureParams, em_step
 from lvmkit.moments import Moments, WhitenedMoments, second_moment_operator, whiten
 from lvmkit.streams import map_blocks
-from lvmkit.weightings import POISSON, POOLED, RAW, Weighting, row_totals
+from lvmkit.weightings import EQUAL_ROWS, POISSON, RAW, Weighting, row_totals
 
 WIDE = 1_500
 """Beyond so many features second moments are products with the rows, not d×d numbers."""
@@ -68,8 +68,9 @@ def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | 
 
     Notes
     -----
-    Ruffini thesis, Algorithm 4. Rows go by their posterior (MAP); a hundredth of the node's mean is mixed into
-    each center, so that a feature that a center lacks excludes nothing.
+    Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou et al. 2013) instead of by their lengths
+    (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
+    hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
     """
     components = _bernoulli(rows) if family is BERNOULLI else _topics(rows)
     if components is None:
@@ -176,7 +177,7 @@ def _topics(rows: Rows) -> Components | None:
     """Decompose the moments of a single-topic model into two pseudo-topics."""
     if not (row_totals(rows) >= 3).any():
         return None
-    return _two(rows, POOLED)
+    return _two(rows, EQUAL_ROWS)
 
 
 def _two(rows: Rows, weighting: Weighting) -> Components | None:

@@ -17,7 +17,7 @@ class Split(NamedTuple):
 
     Examples
     --------
-    >>> Split(np.eye(2), np.zeros(2), "absolute", np.array([0, 1]), 1.0).swapped().side
+    >>> Split(np.eye(2), np.zeros(2), "absolute", np.array([0, 1]), 1.0).swapped(np.eye(2)).side
     array([1, 0])
     """
 
@@ -32,20 +32,25 @@ class Split(NamedTuple):
     centers: Array | None = None
     """(2, d), if the method has its own; else the means of the sides."""
 
-    def swapped(self) -> "Split":
-        """Return the same split with its sides exchanged.
+    def swapped(self, rows: Rows) -> "Split":
+        """Return the same split with its sides exchanged; rows with equal scores go to the new first side.
+
+        Parameters
+        ----------
+        rows : sparse rows or array (n, d)
+            The rows that were split.
 
         Returns
         -------
         Split
             Side 0 was side 1.
         """
-        return self._replace(
+        turned = self._replace(
             discriminators=self.discriminators[::-1],
             offsets=self.offsets[::-1],
-            side=1 - self.side,
             centers=None if self.centers is None else self.centers[::-1],
         )
+        return turned._replace(side=turned.of(rows))
 
     def of(self, rows: Rows) -> Labels:
         """Return the sides of other rows.

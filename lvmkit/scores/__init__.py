@@ -6,14 +6,19 @@ from lvmkit.scores.counts import CodeCounts, count_codes
 from lvmkit.scores.description_length import description_length
 from lvmkit.scores.matching import Matching, adjusted_rand, error_rate, match
 from lvmkit.scores.perplexity import perplexity
+from lvmkit.scores.predictive_power import predictive_power
 from lvmkit.scores.relevance import lift, relevance
 from lvmkit.scores.sample_accuracy import sample_accuracy
 from lvmkit.scores.selection import select_n_components
 from lvmkit.scores.stability import stability
+from lvmkit.scores.stability_over import stability_over
+from lvmkit.scores.stability_runs import iter_stability, stability_study
+from lvmkit.scores.stability_study import StabilityStudy
 
 __all__ = [
     "CodeCounts",
     "Matching",
+    "StabilityStudy",
     "adjusted_rand",
     "association",
     "association_of_counts",
@@ -21,11 +26,15 @@ __all__ = [
     "count_codes",
     "description_length",
     "error_rate",
+    "iter_stability",
     "lift",
     "match",
     "perplexity",
+    "predictive_power",
     "relevance",
     "sample_accuracy",
     "select_n_components",
     "stability",
+    "stability_over",
+    "stability_study",
 ]

@@ -19,6 +19,7 @@ from lvmkit._typing import Array, Progress
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.description_length import description_length, of_words
 from lvmkit.scores.perplexity import perplexity
+from lvmkit.scores.progress import told
 from lvmkit.scores.stability import overlapping_fits, stability
 
 HIGHER_IS_BETTER = {
@@ -120,7 +121,7 @@ def select_n_components(
     fitted, held = (_rows_at(rows, np.sort(part)) for part in (order[n_held:], order[:n_held]))
     task = _Task(estimator, rows, fitted, held, n_repeats, random_state)
     table = []
-    with _told(progress) as tell:
+    with told(progress) as tell:
         for i, number in enumerate(numbers):
             part = _part(tell, i / len(numbers), (i + 1) / len(numbers), f"{number} components")
             table.append({"n_components": number} | _scored(task, number, wanted, part))
@@ -272,7 +273,7 @@ def _stability(task: _Task, model: Any, tell: Progress) -> float:
         random_state=task.random_state,
         progress=tell,
     )
-    return float(np.mean([_similarity(*(m.centers_ for m, _ in fits)) for fits, _ in pairs]))
+    return float(np.mean([_similarity(*(model.centers_ for model in fits)) for fits in pairs]))
 
 
 def _similarity(one: Array, other: Array) -> float:
@@ -333,24 +334,7 @@ def _joined(texts: list[str]) -> str:
 def _part(tell: Progress, low: float, high: float, name: str) -> Progress:
     """Return a progress whose 0 to 1 is a part of another's."""
 
-    def told(text: str, done: float) -> None:
+    def tell_part(text: str, done: float) -> None:
         tell(f"{name}: {text}" if text else name, low + (high - low) * done)
 
-    return told
-
-
-@contextmanager
-def _told(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield what to tell the progress to: a bar, the callable or nobody."""
-    if progress is not True:
-        yield progress if callable(progress) else lambda _text, _done: None
-        return
-    from tqdm.auto import tqdm  # looks for a notebook, which takes a while
-
-    with tqdm(total=100, bar_format="{l_bar}{bar}| {elapsed} {postfix}") as bar:
-
-        def told(text: str, done: float) -> None:
-            bar.set_postfix_str(text, refresh=False)
-            bar.update(round(100 * done) - bar.n)
-
-        yield told
+    return tell_part

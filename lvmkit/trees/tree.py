@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from heapq import heappop, heappush
 from itertools import pairwise
 from typing import Any
 
@@ -151,13 +152,14 @@ class Tree:
             require_number(n_leaves, "n_leaves", least=1, whole=True)
         most = len(self.nodes) if n_leaves is None else n_leaves
         found = {0} if self.nodes else set()
-        waiting = {i for i in found if opens(self.nodes[i])}
+        waiting = [(-self.nodes[i].size, i) for i in found if opens(self.nodes[i])]
         while waiting and len(found) < most:
-            node = max(waiting, key=lambda i: (self.nodes[i].size, -i))
-            waiting.remove(node)
+            node = heappop(waiting)[1]
             found.remove(node)
-            found.update(self.nodes[node].children)
-            waiting.update(i for i in self.nodes[node].children if opens(self.nodes[i]))
+            for child in self.nodes[node].children:
+                found.add(child)
+                if opens(self.nodes[child]):
+                    heappush(waiting, (-self.nodes[child].size, child))
         return found
 
     def _known(self, nodes: Iterable[int]) -> list[int]:

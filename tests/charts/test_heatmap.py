@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from lvmkit.charts import heatmap_chart, heatmap_matrix
-from lvmkit.charts.heatmap import _apart
+from lvmkit.charts._frame import apart
 
 RANDOM = np.random.default_rng(0)
 DATA = (RANDOM.random((200, 12)) < RANDOM.random(12) * 0.8).astype(np.float32)
@@ -92,7 +92,7 @@ def test_no_records_draw_an_empty_chart() -> None:
 
 
 def test_labels_are_moved_apart_and_stay_in_order_and_inside() -> None:
-    places = _apart(np.array([1.0, 2, 3, 150, 290, 299, 299.5]), 300)
+    places = apart(np.array([1.0, 2, 3, 150, 290, 299, 299.5]), 300)
     assert np.all(np.diff(places) >= 14 - 1e-9)
     assert places.min() >= 7
     assert places.max() <= 293

@@ -3,6 +3,7 @@
 import pytest
 
 from lvmkit.cohorts import from_texts
+from lvmkit.datasets import load_discharges
 from lvmkit_widgets import cli
 
 
@@ -76,6 +77,16 @@ def test_topics_of_a_folder_of_texts_are_served(tmp_path, capsys, shown):
     assert [topics.k for topics in board.state.versions] == [1, 2]
     assert len(board.state.corpus) == 12
     assert board.stage.title == f"Topics of {tmp_path.name}"
+
+
+def test_a_tree_of_a_file_is_served(tmp_path, capsys, shown):
+    path = tmp_path / "ward.h5ad"
+    load_discharges()[:1500].copy().write_h5ad(path)
+    assert cli.main(["tree", str(path), "--depth", "2", "--leaves", "3", "--no-browser"]) == 0
+    assert "Tree is at http://127.0.0.1:7/" in capsys.readouterr().out
+    board = shown[0].board
+    assert len(board.state.frontier) == 3
+    assert board.stage.title == "Tree of ward.h5ad"
 
 
 def latin_texts(path):

@@ -7,12 +7,21 @@ from typing import Any
 _HOMES = {
     "ClusterExplorer": "lvmkit_widgets.cluster_explorer",
     "Dashboard": "lvmkit_widgets.dashboard",
+    "StabilityPanel": "lvmkit_widgets.stability_panel",
     "TopicRelevance": "lvmkit_widgets.topic_relevance",
+    "TreeNavigator": "lvmkit_widgets.tree_navigator",
     "Workbench": "lvmkit_widgets.workbench",
 }
 _NEEDED = ("panel", "anywidget")
 
-__all__ = ["ClusterExplorer", "Dashboard", "TopicRelevance", "Workbench"]
+__all__ = [
+    "ClusterExplorer",
+    "Dashboard",
+    "StabilityPanel",
+    "TopicRelevance",
+    "TreeNavigator",
+    "Workbench",
+]
 
 
 def __getattr__(name: str) -> Any:

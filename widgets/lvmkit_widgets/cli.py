@@ -97,6 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     explore.set_defaults(run=_explore)
 
     _add_topics(commands)
+    _add_tree(commands)
 
     report = commands.add_parser(
         "report", help="cluster a file and save the result as one HTML page"
@@ -170,6 +171,38 @@ def _add_topics(commands: Any) -> None:
     )
     _add_serving(topics)
     topics.set_defaults(run=_topics)
+
+
+def _add_tree(commands: Any) -> None:
+    """Add the command that shows nested clusters."""
+    tree = commands.add_parser(
+        "tree", help="split a cohort again and again, and open the tree", epilog=EPILOG
+    )
+    tree.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
+    tree.add_argument(
+        "--depth",
+        type=_count,
+        default=4,
+        metavar="N",
+        help="splits one below another (%(default)s)",
+    )
+    tree.add_argument(
+        "--leaves", type=_count, metavar="K", help="leaves at most (all of the depth)"
+    )
+    tree.add_argument(
+        "--smallest",
+        type=_count,
+        default=11,
+        metavar="N",
+        help="fewest records of a leaf (%(default)s)",
+    )
+    _add_serving(tree)
+    tree.set_defaults(run=_tree)
 
 
 def _add_serving(parser: argparse.ArgumentParser) -> None:
@@ -250,6 +283,24 @@ def _topics(options: argparse.Namespace) -> None:
     models = [model(n_components=k).fit(corpus) for k in options.components]
     name = Path(options.source).expanduser().resolve().name
     _serve(lambda: board(models, corpus, name=name), options, title="Topics")
+
+
+def _tree(options: argparse.Namespace) -> None:
+    """Grow a tree and serve it until interrupted."""
+    board = import_module("lvmkit_widgets").TreeNavigator  # or says what to install
+    _check_address(options)
+    if options.file:
+        cohort = import_module("lvmkit_widgets.open_file").open_cohort(_existing(options.file))
+    else:
+        cohort = import_module("lvmkit.datasets").load_discharges()
+    tree = import_module("lvmkit").SpectralTree(
+        max_depth=options.depth,
+        max_leaf_nodes=options.leaves,
+        min_samples_leaf=options.smallest,
+    )
+    tree.fit(cohort)
+    name = Path(options.file).name if options.file else ""
+    _serve(lambda: board(tree, cohort, name=name), options, title="Tree")
 
 
 def _corpus(options: argparse.Namespace) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 
 import lvmkit
 from lvmkit._typing import Array
+from lvmkit_widgets.navigator.cut import TreeCut
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,11 +26,15 @@ class Mixture:
         Probability of each code in each component.
     codes : tuple of str, length d
         What the columns of `centers` mean.
+    placing : object, optional
+        A clustering whose `predict_proba` places rows in another way than by these probabilities, such as the
+        cut of a tree.
     """
 
     weights: Array
     centers: Array
     codes: tuple[str, ...]
+    placing: Any = None
 
     @classmethod
     def of(cls, model: Any, codes: Sequence[str]) -> Mixture:
@@ -69,12 +74,28 @@ class Mixture:
             )
             raise ValueError(message)
         known = tuple(map(str, codes if names is None else names))
-        return cls(np.asarray(model.weights_, dtype=float), centers, known)
+        placing = model if isinstance(model, TreeCut) else None
+        return cls(np.asarray(model.weights_, dtype=float), centers, known, placing)
 
     @cached_property
     def scorer(self) -> lvmkit.BernoulliMixture:
         """A model without names, for rows whose columns are already in the order of `codes`."""
         return lvmkit.BernoulliMixture.from_parameters(self.weights, self.centers)
+
+    def responsibilities(self, X: Any) -> Array:
+        """Return the probability of each component for each row.
+
+        Parameters
+        ----------
+        X : sparse (n, d)
+            Columns in the order of `codes`.
+
+        Returns
+        -------
+        array (n, k)
+            Rows sum to 1.
+        """
+        return np.asarray((self.placing or self.scorer).predict_proba(X))
 
     @property
     def model(self) -> lvmkit.BernoulliMixture:

@@ -88,7 +88,10 @@ class ExplorerState(Selection):
     @property
     def model(self) -> lvmkit.BernoulliMixture:
         """A model of its own that carries names, notes, groups and the record of steps."""
-        model = copy.copy(self._opened) if self._as_opened else self.clustering.mixture.model
+        own = (
+            self._as_opened and self.clustering.mixture.placing is None
+        )  # a cut is no model to save
+        model = copy.copy(self._opened) if own else self.clustering.mixture.model
         model.annotations_ = self.annotations
         return model
 

@@ -62,6 +62,8 @@ class Status(Component):
     can_cancel = param.Boolean(default=False, doc="Whether a cancel button is shown while busy.")
     actions = Field(default=[], instantiate=True, doc="Pairs [name, label] of buttons, as undo.")
     cancel = Signal(doc="The reader wants the work to stop.")
+    waiting = param.Boolean(default=False, doc="Whether work waits for a browser that shows it.")
+    seen = Signal(doc="A browser shows the dashboard while work waits for that.")
     pressed = Signal(doc="An action was pressed: its name.")
     needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
@@ -245,6 +247,55 @@ class Documents(Component):
     open = Signal(doc="The whole text of a row is wanted.")
 
 
+class Tree(Component):
+    """A tree of nested clusters as indented rows: sizes, splits, a cut, and where a code lives.
+
+    Only the rows in view are drawn. The numbers of codes are those of a `Relevance`, whose rows are `held`.
+    """
+
+    kind: ClassVar[str] = "tree"
+
+    children = Field(default=[], instantiate=True, doc="Nodes to lists of their parts; 0: root.")
+    sizes = Field(default=[], instantiate=True, doc="Rows of each node, or text such as '<11'.")
+    weights = Field(default=[], instantiate=True, doc="Share of each node; None hides.")
+    hints = Field(default=[], instantiate=True, doc="Words that stand for nodes without a name.")
+    names = Field(default={}, instantiate=True, doc="Number of a node to its name.")
+    strength = Field(default=[], instantiate=True, doc="How clear each split is, 0 to 1, or None.")
+    support = Field(default=[], instantiate=True, doc="How well it reappears, up to 1, or None.")
+    reasons = Field(default=[], instantiate=True, doc="Why leaves are leaves: different texts.")
+    why = Field(default=[], instantiate=True, doc="Place in `reasons` for each node, or None.")
+    noun = param.String("patients", doc="What is counted.")
+    thing = param.String("code", doc="What is searched for.")
+    source = param.String("relevance", doc="Name of the component that holds codes and numbers.")
+    held = Field(default=None, doc="Nodes that the rows of the source stand for; None: all.")
+    row = param.Integer(None, allow_None=True, doc="Row of the source that shows `selected`.")
+    selected = param.Integer(0, allow_None=True, doc="Number of the node that is picked.")
+    opened = Field(default=[], instantiate=True, doc="Nodes whose parts are shown.")
+    frontier = Field(default=[], instantiate=True, doc="Nodes of the cut, from left to right.")
+    code = param.String("", doc="The code whose branches are shown.")
+    found = Field(default={}, instantiate=True, doc="code, and n: how often each node has it.")
+    cut = Signal(doc="The cut is to change: {level}, {prune: node} or {split: node}.")
+
+
+class Trail(Component):
+    """The way from the root of a `Tree` to the node that is picked, and what is known of it."""
+
+    kind: ClassVar[str] = "trail"
+
+    source = param.String("tree", doc="Name of the tree.")
+
+
+class Branches(Component):
+    """What tells the two parts of a node of a `Tree` apart, from the numbers of a `Relevance`."""
+
+    kind: ClassVar[str] = "branches"
+
+    source = param.String("tree", doc="Name of the tree.")
+    top = param.Integer(10, bounds=(1, None), doc="Number of codes on each side.")
+    pick = Signal(doc="A code was picked.")
+
+
 _EVERY = (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
 _TOPICS = (Steps, TopicMap, Versus, Documents)
-KINDS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS)}
+_TREES = (Tree, Trail, Branches)
+KINDS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_TREES)}

@@ -49,65 +49,6 @@ function selectControl(control, id, send) {
   return { el, show };
 }
 
-// A text box with a list of proposals under it; `choose` gets what the reader takes.
-function proposals(input, source, choose) {
-  const list = h("ul.lvm-options", { role: "listbox", id: uid("options"), hidden: true });
-  const host = h("span.lvm-combo", {}, input, list);
-  let active = -1;
-  let shown = [];
-  Object.entries({ role: "combobox", "aria-expanded": "false", "aria-controls": list.id, "aria-autocomplete": "list", autocomplete: "off" })
-    .forEach(([name, value]) => input.setAttribute(name, value));
-
-  function close() {
-    list.hidden = true;
-    active = -1;
-    input.setAttribute("aria-expanded", "false");
-    input.removeAttribute("aria-activedescendant");
-  }
-  function mark(i) {
-    active = i;
-    [...list.children].forEach((item, j) => item.setAttribute("aria-selected", String(j === i)));
-    if (i < 0) return;
-    input.setAttribute("aria-activedescendant", list.children[i].id);
-    list.children[i].scrollIntoView({ block: "nearest" });
-  }
-  function open() {
-    const fits = matcher(input.value);
-    shown = source().filter(({ value, label }) => fits(`${value} ${label}`)).slice(0, 50);
-    list.replaceChildren(
-      ...shown.map((option) => {
-        const text = String(option.value) === option.label ? option.label : `${option.value}  ${option.label}`;
-        const take = (event) => {
-          event.preventDefault();
-          close();
-          choose(option.value);
-        };
-        return h("li", { role: "option", id: uid("option"), text, onpointerdown: take });
-      }),
-    );
-    list.hidden = shown.length === 0;
-    input.setAttribute("aria-expanded", String(shown.length > 0));
-    mark(-1);
-  }
-  input.addEventListener("input", open);
-  input.addEventListener("blur", close);
-  input.addEventListener("keydown", (event) => {
-    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-      event.preventDefault();
-      if (list.hidden) open();
-      const step = event.key === "ArrowDown" ? 1 : -1;
-      if (shown.length) mark((active + step + shown.length) % shown.length);
-    } else if (event.key === "Escape") close();
-    else if (event.key === "Enter" && !list.hidden && active >= 0) {
-      event.preventDefault();
-      const { value } = shown[active];
-      close();
-      choose(value);
-    }
-  });
-  return { host, close };
-}
-
 function textControl(control, id, send) {
   const many = control.kind === "textarea";
   const el = h(many ? "textarea" : "input", {

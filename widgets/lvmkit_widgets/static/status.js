@@ -43,4 +43,5 @@ function status(part, el) {
     if (now !== before && part.get("message")) part.announce(part.get("message"));
     before = now;
   });
+  part.on(["waiting"], () => part.get("waiting") && !part.saved && part.fire("seen"));
 }

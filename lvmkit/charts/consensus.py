@@ -1,0 +1,250 @@
+"""The consensus heat map: how often two rows fall into the same cluster, ordered by cluster."""
+
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lvmkit._typing import Array, Labels
+from lvmkit.charts._frame import apart, cluster_link, drawn, fitted, frame, margin, percent, pixels
+from lvmkit.charts.svg import png_data_uri
+from lvmkit.charts.theme import INK, NEUTRAL
+from lvmkit.scores import StabilityStudy
+
+_CELL = (0, 114, 178)
+_UNKNOWN = (138, 143, 152, 70)
+_LARGE = 26  # pixels of a block that has room for its number
+
+
+class Consensus(NamedTuple):
+    """How often pairs fall into the same cluster, as an image.
+
+    Parameters
+    ----------
+    matrix : array (m, m)
+        Share of the fits, in [0, 1]; NaN where it is unknown or not shown. One line per row of the
+        sample, or per cluster.
+    bounds : array (k + 1,)
+        Where each cluster begins in `matrix`, and the end.
+    clusters : array (k,)
+        The clusters' numbers.
+    cluster_labels : tuple of str (k)
+        Number and name, as shown to readers.
+    n_rows : int
+        Rows that the shares are of.
+    blocks : bool
+        Whether a line is a cluster.
+    """
+
+    matrix: Array
+    bounds: Labels
+    clusters: Labels
+    cluster_labels: tuple[str, ...]
+    n_rows: int
+    blocks: bool
+
+
+def consensus_matrix(
+    study: StabilityStudy, *, blocks: bool = False, hidden: npt.ArrayLike = ()
+) -> Consensus:
+    """Order the consensus matrix of a study by cluster, or average it over pairs of clusters.
+
+    Parameters
+    ----------
+    study : StabilityStudy
+        As made by `lvmkit.scores.stability_study`.
+    blocks : bool, default=False
+        One line per cluster with the mean over all pairs of two different rows, which may be shared,
+        instead of one per row.
+    hidden : array of int, optional
+        Numbers of clusters that are not shown, because too few rows are in them.
+
+    Returns
+    -------
+    Consensus
+        Inside a cluster, rows that most often stay with it come first.
+
+    Notes
+    -----
+    Monti et al. 2003, on a sample of rows: memory does not grow with their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.cluster import KMeans
+    >>> from lvmkit.scores import stability_study
+    >>> X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 50, axis=0)
+    >>> study = stability_study(KMeans(2, n_init=1), X, n_repeats=2)
+    >>> consensus_matrix(study, blocks=True).matrix
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    places = study.reference[study.sample]
+    shown = np.isin(study.clusters, np.asarray(hidden), invert=True)
+    k = len(study.clusters)
+    matrix = study.consensus
+    if blocks:
+        means = _block_means(matrix, places, k)
+        means[~shown], means[:, ~shown] = np.nan, np.nan
+        order, bounds, matrix = np.arange(k), np.arange(k + 1), means
+    else:
+        at_home = np.nan_to_num(_mean_with(matrix, places))
+        order = np.lexsort((-at_home, places))
+        order = order[shown[places[order]]]
+        bounds = np.searchsorted(places[order], np.arange(k + 1))
+    labels = tuple(study.cluster_labels)
+    return Consensus(
+        matrix[np.ix_(order, order)], bounds, study.clusters, labels, len(places), blocks
+    )
+
+
+def consensus_chart(consensus: Consensus, *, width: int = 560) -> alt.LayerChart:
+    """Draw the consensus matrix as one image, with the clusters left of it.
+
+    Parameters
+    ----------
+    consensus : Consensus
+        As made by `consensus_matrix`.
+    width : int, default=560
+        Width of the picture, in pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+        Labels are links "#cluster=…"; blocks with room for it have their share in print.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = Consensus(np.eye(2), np.arange(3), np.arange(2), ("0", "1"), 90, True)
+    >>> consensus_chart(one).to_dict()["title"]["text"]
+    ['How often two members of these clusters meet again']
+    """
+    left = margin(consensus.cluster_labels, width * 0.34)
+    inner = max(width - left - 12, 60)
+    picture = pd.DataFrame({"url": [_picture(consensus.matrix, inner)]})
+    image = drawn(picture).mark_image(
+        x=0,
+        y=0,
+        width=inner,
+        height=inner,
+        align="left",
+        baseline="top",
+        aspect=False,
+        aria=False,
+    )
+    layers: list[Any] = [image.encode(alt.Url("url:N")), *_cluster_marks(consensus, left, inner)]
+    crowded = inner / max(len(consensus.matrix), 1) < _LARGE
+    if consensus.blocks and not crowded:
+        layers += [_numbers(consensus, inner), _feet(consensus, inner)]
+    if consensus.blocks:
+        title = "How often two members of these clusters meet again"
+        said = (
+            "Percentage of the fits that put a member of the one and of the other into one cluster."
+        )
+    else:
+        title = f"How often {consensus.n_rows:,} rows meet again"
+        said = "Each line is one row of a sample, sorted by cluster. Blue: the two rows fall into one cluster."
+    unknown = " Gray: not shown." if np.isnan(consensus.matrix).any() else ""
+    return frame(
+        layers,
+        title=title,
+        subtitle=f"{said} Stronger blue: more often. Stable clusters are full squares without blue elsewhere.{unknown}",
+        description=f"Consensus heat map of {len(consensus.clusters)} clusters.",
+        width=width,
+        height=inner,
+        left=left,
+        below=26 if consensus.blocks and not crowded else 8,
+    )
+
+
+def _block_means(matrix: Array, places: Labels, k: int) -> Array:
+    """Average over the pairs of different rows of each pair of clusters."""
+    known = np.isfinite(matrix)
+    np.fill_diagonal(known, val=False)
+    member = (places[:, None] == np.arange(k)).astype(float)
+    sums = member.T @ np.where(known, matrix, 0.0) @ member
+    with np.errstate(invalid="ignore"):
+        means: Array = sums / (member.T @ known.astype(float) @ member)
+    return means
+
+
+def _mean_with(matrix: Array, places: Labels) -> Array:
+    """Return how often each row meets the others of its cluster."""
+    same = (places[:, None] == places[None, :]) & np.isfinite(matrix)
+    sums = np.where(same, matrix, 0.0).sum(axis=1)
+    means: Array = sums / np.maximum(same.sum(axis=1), 1)
+    return means
+
+
+def _picture(matrix: Array, size: int) -> str:
+    """Color the matrix: opacity is the share."""
+    if not matrix.size:
+        return png_data_uri(np.zeros((1, 1, 4), dtype=np.uint8))
+    # whole pixels for each line: a browser blurs what it must enlarge
+    line = np.arange(size) * len(matrix) // size
+    share = matrix[np.ix_(line, line)]
+    colors = np.empty((size, size, 4), dtype=np.uint8)
+    colors[..., :3] = _CELL
+    colors[..., 3] = np.rint(255 * np.nan_to_num(share))
+    colors[np.isnan(share)] = _UNKNOWN
+    return png_data_uri(colors)
+
+
+def _cluster_marks(consensus: Consensus, left: int, size: int) -> list[Any]:
+    """Draw a frame, a line below and right of each cluster, and its label left of it."""
+    bounds = consensus.bounds / max(len(consensus.matrix), 1) * size
+    data = pd.DataFrame({"start": bounds[:-1], "end": bounds[1:]})
+    data["hover"] = list(consensus.cluster_labels)
+    data["text_label"] = [fitted(label, left - 16, 11) for label in consensus.cluster_labels]
+    data["href"] = [cluster_link(cluster) for cluster in consensus.clusters]
+    data["middle"] = (bounds[:-1] + bounds[1:]) / 2
+    data["zero"], data["whole"], data["near"], data["far"] = 0, size, -4, -10
+    data = data[data["end"] > data["start"]].copy()
+    data["place"] = apart(data["middle"].to_numpy(), size)
+    base = drawn(data)
+    lines = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
+    flat = lines.encode(_over("zero", size), alt.X2("whole:Q"), pixels("end", size))
+    upright = lines.encode(_over("end", size), pixels("zero", size), alt.Y2("whole:Q"))
+    leads = base.mark_rule(color=NEUTRAL, aria=False).encode(
+        _over("near", size), alt.X2("far:Q"), pixels("middle", size), alt.Y2("place:Q")
+    )
+    text = base.mark_text(align="right", x=-12, color=INK, fontSize=11)
+    told = (alt.Description("hover:N"), alt.Href("href:N"))
+    return [
+        flat,
+        upright,
+        leads,
+        text.encode(pixels("place", size), alt.Text("text_label:N"), *told),
+    ]
+
+
+def _numbers(consensus: Consensus, size: int) -> alt.Chart:
+    """Print the share of each block; white on dark blue, ink elsewhere."""
+    cell = size / len(consensus.matrix)
+    rows, columns = np.indices(consensus.matrix.shape)
+    shares = consensus.matrix.ravel()
+    data = pd.DataFrame({"x": (columns.ravel() + 0.5) * cell, "y": (rows.ravel() + 0.5) * cell})
+    data["text_share"] = [percent(share) if not share < 0.005 else "0" for share in shares.tolist()]
+    data["text_share"] = data["text_share"].str.replace(" %", "")
+    data["color"] = np.where(np.nan_to_num(shares) > 0.55, "#ffffff", INK)
+    text = drawn(data).mark_text(align="center", baseline="middle", fontSize=11, aria=False)
+    color = alt.Color("color:N", scale=None, legend=None)
+    return text.encode(_over("x", size), pixels("y", size), alt.Text("text_share:N"), color)
+
+
+def _feet(consensus: Consensus, size: int) -> alt.Chart:
+    """Write the numbers of the clusters below their columns."""
+    cell = size / len(consensus.matrix)
+    data = pd.DataFrame({"x": (np.arange(len(consensus.matrix)) + 0.5) * cell})
+    data["text_foot"] = [fitted(str(number), cell, 11) for number in consensus.clusters]
+    foot = drawn(data).mark_text(y=size + 12, color=INK, fontSize=11, aria=False)
+    return foot.encode(_over("x", size), alt.Text("text_foot:N"))
+
+
+def _over(field: str, size: float) -> alt.X:
+    """Return a horizontal position in pixels from the left, without an axis."""
+    scale = alt.Scale(domain=[0, size], range=[0, size], nice=False, zero=False)
+    return alt.X(f"{field}:Q", scale=scale, axis=None)

@@ -1,0 +1,154 @@
+"""Repeated fits on parts of the rows, on a pool of threads, and the clusters they find."""
+
+import inspect
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from lvmkit import _rows
+from lvmkit._typing import Labels
+from lvmkit.scores.counts import cluster_ids
+from lvmkit.scores.resampling import Refit, seed_names
+from lvmkit.streams import n_threads, single_threaded_blas
+
+T = TypeVar("T")
+Report = Callable[[float], None]
+UNSEEN = -2
+"""Label of a row that a fit knows nothing of; −1 is a row that belongs to no cluster (noise)."""
+SMALL = 5_000  # fits on fewer rows are over before threads could help
+_POLL = 0.1  # seconds between two looks at whether to stop
+
+
+class _Stopped(Exception):  # noqa: N818 - nothing went wrong
+    """The results of a fit are not wanted any more."""
+
+
+def rows_of(X: Any) -> Any:
+    """Return sparse rows, a DataFrame or an array with as many rows as `X`."""
+    matrix, _ = _rows.unwrapped(X)
+    if sparse.issparse(matrix):
+        as_rows: Any = sparse.csr_array
+        return as_rows(matrix)
+    return matrix if hasattr(matrix, "shape") else np.asarray(matrix)
+
+
+def taken(matrix: Any, rows: Labels) -> Any:
+    """Rows of an array, sparse matrix or DataFrame."""
+    return matrix.iloc[rows] if hasattr(matrix, "iloc") else matrix[rows]
+
+
+def refit(estimator: Any, rows: Any, seeds: tuple[int, ...], report: Report) -> Any:
+    """Fit a copy of an estimator with other seeds; it is told to stop where it reports progress."""
+    fresh = clone(estimator)
+    fresh.set_params(**dict(zip(seed_names(fresh), seeds, strict=True)))
+    more: dict[str, Any] = {}
+    if "progress" in inspect.signature(fresh.fit).parameters:
+        more["progress"] = lambda _text, done: report(float(done))
+    try:
+        return fresh.fit(rows, **more)
+    except ValueError as error:
+        msg = f"{type(fresh).__name__} cannot be fitted to {rows.shape[0]:,} of the rows: {error}"
+        raise ValueError(msg) from error
+
+
+def labels_of(fitted: Any, rows: Any) -> Labels:
+    """Return the clusters of the rows that a model was fitted to."""
+    labels = getattr(fitted, "labels_", None)
+    if labels is None and not hasattr(fitted, "predict"):
+        msg = (
+            f"{type(fitted).__name__} has neither labels_ nor predict after fit, so that it tells no "
+            "clusters; pass a clusterer"
+        )
+        raise ValueError(msg)
+    return numbered(fitted.predict(rows) if labels is None else labels)
+
+
+def numbered(labels: Any) -> Labels:
+    """Return cluster numbers; all negative ones, such as DBSCAN's, are −1."""
+    return np.maximum(cluster_ids(np.asarray(labels)), -1)
+
+
+def found_by(estimator: Any, matrix: Any, part: Refit, report: Report, *, everyone: bool) -> Labels:
+    """Fit to some rows; return the clusters of these rows, or what `predict` says of every row."""
+    if everyone and not hasattr(estimator, "predict"):
+        msg = (
+            f"protocol='halves' needs predict, which {type(estimator).__name__} does not have; use "
+            "'overlapping' or 'bootstrap'"
+        )
+        raise ValueError(msg)
+    rows = taken(matrix, part.rows)
+    model = refit(estimator, rows, part.seeds, report)
+    if everyone:
+        return numbered(model.predict(matrix))
+    found = np.full(matrix.shape[0], UNSEEN, dtype=np.int64)
+    found[part.rows] = labels_of(model, rows)
+    return found
+
+
+def n_workers(matrix: Any) -> int:
+    """Return how many fits to make side by side."""
+    return n_threads() if matrix.shape[0] > SMALL else 1
+
+
+def in_order(
+    tasks: Sequence[Callable[[Report], T]], tell: Callable[[int, float], None], *, workers: int
+) -> Iterator[T]:
+    """Do tasks side by side and yield their results in order.
+
+    Parameters
+    ----------
+    tasks : sequence of callable
+        Each takes what to call with the fraction done; that may raise, to stop the task.
+    tell : callable
+        Called in this thread with the number of a task and the fraction of it that is done, again and
+        again; raising from it ends the work.
+    workers : int
+        Threads; with 1 the tasks are done in this one.
+
+    Yields
+    ------
+    object
+        What the next task returned.
+    """
+    # held here and not by each task: a limit set in another thread than the first has no effect
+    with single_threaded_blas():
+        if workers == 1:
+            for i, task in enumerate(tasks):
+                tell(i, 0.0)
+                yield task(partial(tell, i))
+        else:
+            yield from _side_by_side(tasks, tell, workers)
+
+
+def _side_by_side(
+    tasks: Sequence[Callable[[Report], T]], tell: Callable[[int, float], None], workers: int
+) -> Iterator[T]:
+    """Do tasks on a pool of threads; what is under way when the work ends is told to stop."""
+    stop = threading.Event()
+
+    def report(_: float) -> None:
+        if stop.is_set():
+            raise _Stopped
+
+    with ThreadPoolExecutor(workers) as pool:
+        waiting: deque[Future[T]] = deque()
+        try:
+            for i in range(len(tasks)):
+                for task in tasks[i + len(waiting) : i + workers + 1]:
+                    waiting.append(pool.submit(task, report))
+                tell(i, 0.0)
+                while wait_for([waiting[0]], timeout=_POLL).not_done:
+                    tell(i, 0.0)
+                yield waiting.popleft().result()
+        finally:
+            stop.set()
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,1 @@
+"""The tree navigator: its state, the numbers it shows, and its parts."""

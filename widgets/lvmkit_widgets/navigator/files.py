@@ -1,0 +1,229 @@
+"""Take the tree away: pictures, tables, text, JSON, a page that works without internet, the clusters."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from lvmkit.charts import png, svg, tree_chart
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.kinds import Form, Table
+from lvmkit_widgets.navigator.part import TreePart
+from lvmkit_widgets.navigator.state import NavigatorState
+from lvmkit_widgets.navigator.tables import (
+    clusters_table,
+    codes_table,
+    nodes_table,
+    rows_table,
+    shown_nodes,
+    tree_json,
+    tree_text,
+)
+from lvmkit_widgets.sharing import csv
+
+DRAWN = 200  # nodes of a picture, at most
+FILES = {
+    "picture": ("Tree (SVG)", "The tree down to the cut, with sizes and first terms."),
+    "picture_png": ("Tree (PNG)", "The same as a picture of dots."),
+    "nodes": ("All branches (CSV)", "Size, split, reason and terms of every branch."),
+    "clusters": ("Clusters (CSV)", "The clusters of the cut."),
+    "codes": ("Terms by cluster (CSV)", "The most relevant terms of every cluster, λ as chosen."),
+    "json": ("Tree (JSON)", "Structure, names and cut, for programs."),
+    "text": ("Tree (text)", "Indented lines, for a letter or a report."),
+    "page": ("Page (HTML)", "One file that answers without Python and without internet."),
+    "python": ("Steps as Python (py)", "Repeats the cuts and names."),
+    "rows": ("Rows by cluster (CSV)", "The cluster of every row, by its id."),
+}
+TABLES: dict[str, Callable[[NavigatorState], pd.DataFrame]] = {
+    "nodes": nodes_table,
+    "clusters": clusters_table,
+    "codes": codes_table,
+    "rows": rows_table,
+}
+TEXTS = {"json": "application/json", "text": "text/plain", "python": "text/x-python"}
+
+
+class Files(TreePart):
+    """Buttons that hand over files, and the steps taken."""
+
+    title: ClassVar[str] = "Steps and files"
+    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(title="Take away")
+        self.steps = Table(
+            title="Steps so far",
+            help="Pick a step to go back to it; nothing is lost.",
+            columns=[
+                {"key": "step", "label": "Step", "kind": "integer"},
+                {"key": "text", "label": "What was done", "kind": "text"},
+            ],
+            key="step",
+            needs_python=True,
+        )
+        self.components = {"files": self.form, "taken": self.steps}
+        self.layout = ["files", "taken"]
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state, history = self.state, self.state.history
+        self.form.visible = not state.empty
+        private = " – private" if state.private else ""
+        buttons = [
+            {
+                "name": name,
+                "kind": "button",
+                "label": label + (private if name == "rows" else ""),
+                "help": told,
+            }
+            for name, (label, told) in FILES.items()
+            if name != "rows" or state.corpus is not None
+        ]
+        check = {
+            "name": "small",
+            "kind": "check",
+            "label": f"Show counts below {state.threshold} on this screen and in tables",
+            "wide": True,
+        }
+        note = {"name": "note", "kind": "note", "label": note_of(state)}
+        self.form.controls = [*buttons, *([check] if state.private else []), note]
+        self.form.values = {"small": not state.hide_small}
+        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
+        self.steps.selected = history.position
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            The dashboard that holds the components.
+        """
+        self._board: Any = board
+        board.listen("files", "pressed", self._give)
+        board.listen("files", "values", self._set)
+        board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
+
+    def _set(self, values: dict[str, Any]) -> None:
+        """Hide small counts, or show them."""
+        self.state.hide_small = not values.get("small")
+
+    def _give(self, name: str) -> None:
+        """Hand over a file."""
+        file, data, mime = self.made(name)
+        self._board.download(file, data, mime=mime)
+        warning = ""
+        if name == "rows" and self.state.private:
+            warning = " It holds ids of single patients: keep it here."
+        self._board.say(f"{file} was handed to your browser.{warning}")
+
+    def made(self, name: str) -> tuple[str, bytes, str]:
+        """Make a file.
+
+        Parameters
+        ----------
+        name : str
+            A key of `FILES`.
+
+        Returns
+        -------
+        file : str
+            Its name.
+        data : bytes
+            Contents.
+        mime : str
+            Kind of contents.
+        """
+        state = self.state
+        if name in TABLES:
+            file = {"nodes": "branches", "codes": "terms"}.get(name, name)
+            return f"{file}.csv", csv(TABLES[name](state)), "text/csv"
+        if name in TEXTS:
+            texts = {
+                "json": tree_json,
+                "text": tree_text,
+                "python": lambda s: f"{s.history.code}\n",
+            }
+            file = {"json": "tree.json", "text": "tree.txt", "python": "steps.py"}[name]
+            return file, texts[name](state).encode(), TEXTS[name]
+        if name == "page":
+            with tempfile.TemporaryDirectory() as folder:
+                data = self._board.to_html(Path(folder) / "tree.html").read_bytes()
+            return "tree.html", data, "text/html"
+        chart = tree_picture(state)
+        if name == "picture_png":
+            return "tree.png", png(chart), "image/png"
+        return "tree.svg", svg(chart).encode(), "image/svg+xml"
+
+
+def note_of(state: NavigatorState) -> str:
+    """Say what files hold.
+
+    Parameters
+    ----------
+    state : NavigatorState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        For readers.
+    """
+    if not state.private:
+        return "The page holds no text of a document, only the words of branches."
+    return (
+        "The page holds totals only, and counts below "
+        f"{state.threshold} are hidden in it always; in tables and pictures as on this screen. Names are in all of "
+        "them as you wrote them. Rows by cluster name single patients: keep that file with the data."
+    )
+
+
+def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
+    """Draw the tree down to the cut.
+
+    Parameters
+    ----------
+    state : NavigatorState
+        What is looked at.
+    width : int, default=860
+        In pixels.
+
+    Returns
+    -------
+    altair.LayerChart
+        Of at most 200 branches.
+
+    Raises
+    ------
+    ValueError
+        When the cut is too fine for a picture.
+    """
+    shown = shown_nodes(state)
+    if len(shown) > DRAWN:
+        message = (
+            f"A picture of {len(shown):,} branches could not be read; cut the tree higher up first "
+            f"(at most {DRAWN} are drawn)."
+        )
+        raise ValueError(message)
+    place = {node: k + 1 for k, node in enumerate(state.frontier)}
+    nodes, figures = state.tree.nodes, state.figures
+    sizes, weights = figures.sizes(), figures.weights()
+    table = pd.DataFrame(
+        {
+            "node": shown,
+            "parent": pd.array([nodes[i].parent for i in shown], dtype="Int64"),
+            "depth": [nodes[i].depth for i in shown],
+            "label": [state.label(i) for i in shown],
+            "n": [f"{n:,}" if isinstance(n, int) else n for n in (sizes[i] for i in shown)],
+            "share": [weights[i] for i in shown],
+            "strength": [nodes[i].strength for i in shown],
+            "terms": [figures.hints[i] for i in shown],
+            "cluster": pd.array([place.get(i) for i in shown], dtype="Int64"),
+        }
+    )
+    return tree_chart(table, width=width, noun=state.noun)

@@ -1,0 +1,207 @@
+"""What the reader makes of a tree: a cut and names, as values; every change returns a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lvmkit_widgets.navigator.layout import TreeLayout
+
+NAMES, CUT = "node_names", "cut"  # of annotations_
+LONGEST = 200  # letters of a name
+FIRST_CLUSTERS = 64  # of a tree that nobody has cut yet, at most
+
+
+@dataclass(frozen=True)
+class Marked:
+    """A cut and names: the unit of undo and redo.
+
+    Parameters
+    ----------
+    frontier : tuple of int
+        The nodes of the cut, from left to right.
+    names : tuple of (int, str)
+        Nodes and what they are called.
+    """
+
+    frontier: tuple[int, ...]
+    names: tuple[tuple[int, str], ...] = ()
+
+    def renamed(self, node: int, name: str) -> Marked:
+        """Name a node.
+
+        Parameters
+        ----------
+        node : int
+            Its number.
+        name : str
+            Empty to take the name away.
+
+        Returns
+        -------
+        Marked
+            With the name.
+        """
+        names = {key: value for key, value in self.names if key != node}
+        names |= {node: name} if name else {}
+        return replace(self, names=tuple(sorted(names.items())))
+
+    def cut_at(self, layout: TreeLayout, nodes: Sequence[int]) -> Marked:
+        """Cut the tree.
+
+        Parameters
+        ----------
+        layout : TreeLayout
+            The tree.
+        nodes : sequence of int
+            Every leaf is one of them or lies below one.
+
+        Returns
+        -------
+        Marked
+            The nodes from left to right.
+        """
+        return replace(self, frontier=tuple(sorted(nodes, key=lambda i: int(layout.start[i]))))
+
+    def pruned(self, layout: TreeLayout, node: int) -> Marked:
+        """Make one cluster of a node and all below it.
+
+        Parameters
+        ----------
+        layout : TreeLayout
+            The tree.
+        node : int
+            Clusters that hold it are opened as far as needed.
+
+        Returns
+        -------
+        Marked
+            With this cluster.
+        """
+        frontier = opened_to(layout, self.frontier, node)
+        below = set(layout.below(node, frontier))
+        return self.cut_at(layout, [*(i for i in frontier if i not in below), node])
+
+    def split(self, layout: TreeLayout, node: int) -> Marked:
+        """Make clusters of the two parts of a node.
+
+        Parameters
+        ----------
+        layout : TreeLayout
+            The tree.
+        node : int
+            Clusters that hold it are opened as far as needed.
+
+        Returns
+        -------
+        Marked
+            The same where the node is open already.
+        """
+        frontier = opened_to(layout, self.frontier, node)
+        if node not in frontier:
+            return self
+        parts = layout.tree.nodes[node].children
+        return self.cut_at(layout, [*(i for i in frontier if i != node), *parts])
+
+    def to_annotations(self) -> dict[str, Any]:
+        """Return names and cut as JSON values, to keep with the model."""
+        return {NAMES: {str(i): name for i, name in self.names}, CUT: list(self.frontier)}
+
+    @classmethod
+    def kept_with(cls, layout: TreeLayout, notes: Any) -> Marked:
+        """Read what `to_annotations` wrote; what belongs to another tree is left out.
+
+        Parameters
+        ----------
+        layout : TreeLayout
+            The tree.
+        notes : mapping or None
+            Annotations of the model.
+
+        Returns
+        -------
+        Marked
+            At first the leaves, or the deepest level of not too many clusters.
+        """
+        known = dict(notes or {})
+        given = {int(node): str(name) for node, name in dict(known.get(NAMES, {})).items()}
+        names = tuple(sorted((i, t) for i, t in given.items() if 0 <= i < len(layout) and t))
+        kept = [int(i) for i in known.get(CUT, [])]
+        try:
+            layout.tree.regrouped(np.zeros(0, dtype=np.intp), kept)
+        except ValueError:
+            kept = []
+        return cls((), names).cut_at(layout, kept or first_cut(layout))
+
+
+def level_cut(layout: TreeLayout, depth: int) -> list[int]:
+    """Cut a tree at a level.
+
+    Parameters
+    ----------
+    layout : TreeLayout
+        The tree.
+    depth : int
+        Splits above a cluster.
+
+    Returns
+    -------
+    list of int
+        Nodes at this depth, and leaves above it.
+    """
+    leaf = layout.stop - layout.start == 1
+    chosen = (layout.depths == depth) | (leaf & (layout.depths < depth))
+    return [int(i) for i in np.flatnonzero(chosen)]
+
+
+def first_cut(layout: TreeLayout) -> list[int]:
+    """Choose the cut of a tree that nobody has cut yet.
+
+    Parameters
+    ----------
+    layout : TreeLayout
+        The tree.
+
+    Returns
+    -------
+    list of int
+        The leaves, or the deepest level of not too many clusters.
+    """
+    leaves = [int(i) for i in layout.leaves]
+    if len(leaves) <= FIRST_CLUSTERS:
+        return leaves
+    best = [0]
+    for depth in range(1, int(layout.depths.max()) + 1):
+        found = level_cut(layout, depth)
+        if len(found) > FIRST_CLUSTERS:
+            break
+        best = found
+    return best
+
+
+def opened_to(layout: TreeLayout, frontier: Sequence[int], node: int) -> list[int]:
+    """Open clusters of a cut until a node is one of them, or lies above some.
+
+    Parameters
+    ----------
+    layout : TreeLayout
+        The tree.
+    frontier : sequence of int
+        The cut.
+    node : int
+        Any.
+
+    Returns
+    -------
+    list of int
+        A cut.
+    """
+    found = list(frontier)
+    for above in layout.tree.path(node)[:-1]:
+        if above in found:
+            place = found.index(above)
+            found[place : place + 1] = layout.tree.nodes[above].children
+    return found

@@ -1,0 +1,140 @@
+"""Take results away: tables, pictures, a page that works without internet, and the model."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar
+
+import lvmkit
+from lvmkit import charts
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.kinds import Form
+from lvmkit_widgets.sharing import csv
+from lvmkit_widgets.stability.clusters import clusters_frame
+from lvmkit_widgets.stability.part import StabilityPart
+from lvmkit_widgets.stability.state import GOAL, StabilityState
+from lvmkit_widgets.stability.summary import NOTHING, cell_name
+
+FILES = {
+    "repeats": "Every repeat (CSV)",
+    "clusters": "Clusters (CSV)",
+    "curve": "Stability (PNG)",
+    "bars": "Clusters (PNG)",
+    "consensus": "Consensus (PNG)",
+    "page": "Page (HTML)",
+    "model": "Model (npz)",
+}
+HELP = {
+    "repeats": "Adjusted Rand index of every method, number and repeat.",
+    "clusters": "Stability of the clusters that are looked at, and with which they swap members.",
+    "page": "One file that answers without Python and without internet; totals only.",
+    "model": "The method and number that are looked at, fitted to all rows; lvmkit.load reads it.",
+}
+
+
+class Files(StabilityPart):
+    """Buttons that hand over files."""
+
+    title: ClassVar[str] = "Take away"
+    depends: ClassVar[frozenset[str]] = frozenset({"method", "value"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(title="Take away")
+        self.components = {"files": self.form}
+        self.layout = "files"
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        ours = hasattr(lvmkit, type(state.subject.methods[state.method]).__name__)
+        names = [name for name in FILES if name != "model" or ours]
+        buttons = [
+            {"name": name, "kind": "button", "label": FILES[name], "help": HELP.get(name)}
+            for name in names
+        ]
+        told = (
+            f"Looked at: {cell_name(state)}. Sizes below {state.threshold} are hidden everywhere. In Python, "
+            f"state.estimator_at({state.value}) fits it to all rows, to be used elsewhere."
+        )
+        self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": told}]
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            The dashboard that holds the components.
+        """
+        self._board: Any = board
+        board.listen("files", "pressed", self._give)
+
+    def _give(self, name: str) -> None:
+        """Hand over a file."""
+        if self.state.study is None and name != "model":
+            raise ValueError(NOTHING)
+        file, data, mime = self.made(name)
+        self._board.download(file, data, mime=mime)
+        self._board.say(f"{file} was handed to your browser.")
+
+    def made(self, name: str) -> tuple[str, bytes, str]:
+        """Make a file.
+
+        Parameters
+        ----------
+        name : str
+            A key of `FILES`.
+
+        Returns
+        -------
+        file : str
+            Its name.
+        data : bytes
+            Contents.
+        mime : str
+            Kind of contents.
+        """
+        state = self.state
+        if name in ("repeats", "clusters"):
+            table = state.table() if name == "repeats" else clusters_frame(state)
+            return f"stability-{name}.csv", csv(table), "text/csv"
+        if name in ("page", "model"):
+            file = "stability.html" if name == "page" else "model.npz"
+            with tempfile.TemporaryDirectory() as folder:
+                if name == "page":
+                    self._board.to_html(Path(folder) / file)
+                else:
+                    lvmkit.save(state.estimator_at(), Path(folder) / file)
+                data = (Path(folder) / file).read_bytes()
+            return file, data, "text/html" if name == "page" else "application/octet-stream"
+        return f"stability-{name}.png", charts.png(picture_of(state, name)), "image/png"
+
+
+def picture_of(state: StabilityState, name: str) -> Any:
+    """Draw a picture as it may be shared.
+
+    Parameters
+    ----------
+    state : StabilityState
+        What is looked at; at least one repeat is done.
+    name : {"curve", "bars", "consensus"}
+        Which.
+
+    Returns
+    -------
+    altair.LayerChart
+        To be written as a file.
+    """
+    if name == "curve":
+        return charts.stability_curve_chart(
+            charts.stability_curve_table(state.table()), goal=GOAL, width=760
+        )
+    study: Any = state.study
+    hidden = state.hidden(study)
+    if name == "bars":
+        return charts.cluster_stability_chart(
+            charts.cluster_stability_table(study, hidden=hidden), width=760
+        )
+    return charts.consensus_chart(charts.consensus_matrix(study, blocks=True, hidden=hidden))

@@ -1,0 +1,119 @@
+"""One repeat of one method with one value: the unit of work of a stability dashboard."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+from sklearn.exceptions import ConvergenceWarning
+
+from lvmkit._checks import DataWarning
+from lvmkit.scores import StabilityStudy, iter_stability
+from lvmkit.scores.refits import taken
+from lvmkit_widgets.jobs import Cancelled
+from lvmkit_widgets.stability.subject import Subject
+
+
+class Cell(NamedTuple):
+    """A method with a number of clusters, or a depth."""
+
+    method: str
+    value: int
+
+
+class Piece(NamedTuple):
+    """Work that adds one repeat to a cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        Which.
+    sampled : bool
+        Whether only a sample of the rows is used.
+    """
+
+    cell: Cell
+    sampled: bool
+
+
+class Outcome(NamedTuple):
+    """What became of a piece.
+
+    Parameters
+    ----------
+    piece : Piece
+        Which.
+    study : StabilityStudy or None
+        None if it failed or was stopped.
+    failed : str
+        Why, in words.
+    """
+
+    piece: Piece
+    study: StabilityStudy | None
+    failed: str = ""
+
+
+def measured(
+    subject: Subject,
+    piece: Piece,
+    *,
+    protocol: Any,
+    resume: StabilityStudy | None = None,
+    progress: Any = None,
+) -> Outcome:
+    """Measure one repeat.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is judged.
+    piece : Piece
+        Which method and value, and of which rows.
+    protocol : str
+        As `lvmkit.scores.stability` takes it.
+    resume : StabilityStudy, optional
+        The repeats before.
+    progress : callable, optional
+        Called with the stage in words and the share done; `Cancelled` from it stops the work.
+
+    Returns
+    -------
+    Outcome
+        Of one repeat more, of a failure, or of nothing when it was stopped.
+    """
+    cell = piece.cell
+    sample = subject.sample if piece.sampled else None
+    rows = subject.matrix if sample is None else taken(subject.matrix, sample)
+    mine = cell == Cell(subject.name, subject.own) and subject.labels is not None
+    labels = subject.labels if mine else None
+    if labels is not None and sample is not None:
+        labels = labels[sample]
+    try:
+        with quiet():
+            steps = iter_stability(
+                subject.estimator_at(*cell),
+                rows,
+                reference=labels,
+                names=subject.names if mine else None,
+                protocol=protocol,
+                n_repeats=1 if resume is None else resume.n_repeats + 1,
+                resume=resume,
+                progress=progress,
+            )
+            return Outcome(piece, next(steps))
+    except Cancelled:
+        return Outcome(piece, None)
+    except (ValueError, ArithmeticError) as error:
+        return Outcome(piece, None, str(error))
+
+
+class quiet(warnings.catch_warnings):  # noqa: N801 - reads as a statement
+    """Leave out what models warn of: with many values some always do."""
+
+    def __enter__(self) -> Any:
+        """Leave warnings of fits out."""
+        entered = super().__enter__()
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        return entered

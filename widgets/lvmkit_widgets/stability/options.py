@@ -1,0 +1,132 @@
+"""What a reader asks a stability dashboard for, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+MOST_REPEATS = 100
+MOST_VALUES = 40
+
+
+def checked_values(values: Iterable[Any]) -> list[int]:
+    """Return values in ascending order.
+
+    Parameters
+    ----------
+    values : iterable of int
+        Numbers of clusters, or depths.
+
+    Returns
+    -------
+    list of int
+        Each once.
+
+    Raises
+    ------
+    ValueError
+        With what to change.
+    """
+    given = list(values)
+    wrong = [
+        v for v in given if isinstance(v, bool) or not isinstance(v, int | np.integer) or v < 1
+    ]
+    if wrong or not given:
+        found = f"{wrong[0]!r} was given" if wrong else "none was given"
+        message = f"Numbers of clusters, or depths, are whole numbers of 1 or more; {found}."
+        raise ValueError(message)
+    if len(set(given)) > MOST_VALUES:
+        message = (
+            f"At most {MOST_VALUES} numbers are compared at a time; {len(set(given))} were given."
+        )
+        raise ValueError(message)
+    return sorted({int(value) for value in given})
+
+
+def checked_repeats(n_repeats: Any) -> int:
+    """Return a number of repeats.
+
+    Parameters
+    ----------
+    n_repeats : int
+        How many.
+
+    Returns
+    -------
+    int
+        The same.
+
+    Raises
+    ------
+    ValueError
+        With what to change.
+    """
+    whole = isinstance(n_repeats, int | np.integer) and not isinstance(n_repeats, bool)
+    if not whole or not 1 <= n_repeats <= MOST_REPEATS:
+        message = f"The number of repeats is a whole number from 1 to {MOST_REPEATS}; {n_repeats!r} was given."
+        raise ValueError(message)
+    return int(n_repeats)
+
+
+def parsed_values(text: str) -> list[int]:
+    """Read numbers from a text such as "2-8, 12".
+
+    Parameters
+    ----------
+    text : str
+        Numbers and ranges, separated by commas or blanks.
+
+    Returns
+    -------
+    list of int
+        In ascending order.
+
+    Raises
+    ------
+    ValueError
+        With what to change.
+
+    Examples
+    --------
+    >>> parsed_values("2-4, 8")
+    [2, 3, 4, 8]
+    """
+    found: list[int] = []
+    for part in re.split(r"[,;\s]+", re.sub(r"\s*[-–]\s*", "-", text.strip())):
+        ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
+        if ends is None:
+            message = f"Write numbers and ranges such as 2-8, 12; “{part or text}” is neither."
+            raise ValueError(message)
+        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+    return checked_values(found)
+
+
+def written_values(values: Sequence[int]) -> str:
+    """Write numbers as `parsed_values` reads them.
+
+    Parameters
+    ----------
+    values : sequence of int
+        In ascending order.
+
+    Returns
+    -------
+    str
+        Three or more in a row become a range.
+
+    Examples
+    --------
+    >>> written_values([2, 3, 4, 8])
+    '2-4, 8'
+    """
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ", ".join(parts)

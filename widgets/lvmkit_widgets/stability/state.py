@@ -1,0 +1,372 @@
+"""What a stability dashboard knows and can do, without any view: testable without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import param
+
+from lvmkit._typing import Labels
+from lvmkit.disclosure import suppression
+from lvmkit.scores import StabilityStudy
+from lvmkit.scores.resampling import PROTOCOLS
+from lvmkit.scores.stability_over import Recommendation, recommendation
+from lvmkit_widgets.stability.measuring import Cell, Outcome, Piece, measured, quiet
+from lvmkit_widgets.stability.options import MOST_REPEATS, checked_repeats, checked_values
+from lvmkit_widgets.stability.subject import Subject
+
+GOAL = 0.9  # mean index that is called stable
+
+
+class StabilityState(param.Parameterized):
+    """Studies of methods and values, which of them is looked at, and what is still to be measured.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is judged.
+    values : iterable of int, optional
+        Numbers of clusters, or depths, to compare.
+    n_repeats : int, default=5
+        Repeats of each.
+    """
+
+    method = param.String(default="", doc="Whose clusters are looked at.")
+    value = param.Integer(default=2, doc="Number of clusters, or depth, that is looked at.")
+    values = param.List(default=[], doc="Numbers of clusters, or depths, that are compared.")
+    chosen = param.List(default=[], doc="Names of the methods that are compared.")
+    n_repeats = param.Integer(default=5, bounds=(1, MOST_REPEATS), doc="Repeats of each.")
+    protocol: Any = param.Selector(
+        default="overlapping", objects=list(PROTOCOLS), doc="What is compared."
+    )
+    threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
+    version = param.Integer(default=0, doc="Grows with every result.")
+    message = param.String(default="", doc="What the last step did, in words.")
+
+    def __init__(
+        self, subject: Subject, *, values: Iterable[int] | None = None, n_repeats: int = 5
+    ) -> None:
+        self.subject = subject
+        given = subject.values() if values is None else checked_values(values)
+        own = subject.own if subject.own in given or values is None else given[0]
+        super().__init__(
+            method=subject.name,
+            value=own,
+            values=sorted({*given, own} if subject.parameter else given),
+            chosen=list(subject.methods),
+            n_repeats=n_repeats,
+        )
+        self.studies: dict[Cell, StabilityStudy] = {}
+        self.previews: dict[Cell, StabilityStudy] = {}
+        self.failures: dict[Cell, str] = {}
+
+    # -- what there is -----------------------------------------------------------------------
+
+    @property
+    def picked(self) -> Cell:
+        """The cell that is looked at."""
+        return Cell(self.method, self.value)
+
+    @property
+    def study(self) -> StabilityStudy | None:
+        """The study that is looked at: of all rows if there is one, else of the sample."""
+        return self.study_of(self.picked)
+
+    def study_of(self, cell: Cell) -> StabilityStudy | None:
+        """Return the best study of a cell there is.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which.
+
+        Returns
+        -------
+        StabilityStudy or None
+            None before its first repeat.
+        """
+        return self.studies.get(cell) or self.previews.get(cell)
+
+    def is_sampled(self, cell: Cell) -> bool:
+        """Tell whether what is known of a cell rests on a sample of the rows.
+
+        Parameters
+        ----------
+        cell : Cell
+            Which.
+
+        Returns
+        -------
+        bool
+            False too if nothing is known.
+        """
+        return cell not in self.studies and cell in self.previews
+
+    def cells(self) -> list[Cell]:
+        """Return what is compared: what is looked at first, then the estimator, then the others.
+
+        Returns
+        -------
+        list of Cell
+            Without those that failed.
+        """
+        subject = self.subject
+        fixed = subject.parameter is None
+        mine = [subject.own] if fixed else self.values
+        order = [name for name in subject.methods if name in self.chosen]
+        every = [Cell(n, v) for n in order for v in (mine if n == subject.name else self.values)]
+        first = [cell for cell in every if cell == self.picked]
+        return [cell for cell in dict.fromkeys([*first, *every]) if cell not in self.failures]
+
+    def table(self) -> pd.DataFrame:
+        """Tabulate every repeat.
+
+        Returns
+        -------
+        DataFrame
+            As `lvmkit.scores.stability_over`, with `sampled` (of a sample of the rows).
+        """
+        rows: list[tuple[Any, ...]] = []
+        order = list(self.subject.methods)
+        for cell in sorted(self.cells(), key=lambda cell: (order.index(cell.method), cell.value)):
+            study = self.study_of(cell)
+            for repeat in range(0 if study is None else study.n_repeats):
+                assert study is not None
+                found, ari = int(study.found[repeat]), float(study.ari[repeat])
+                rows.append((*cell, found, repeat, ari, self.is_sampled(cell)))
+        columns = ["method", "value", "n_clusters", "repeat", "ari", "sampled"]
+        table = pd.DataFrame(rows, columns=columns)
+        best = {name: self._best(table, name) for name in table["method"].unique()}
+        table["recommended"] = [
+            value == best[name].value
+            for name, value in zip(table["method"], table["value"], strict=True)
+        ]
+        table.attrs = {
+            "recommended": {name: one.value for name, one in best.items()},
+            "why": {name: one.why for name, one in best.items()},
+        }
+        return table
+
+    def recommended(self, method: str | None = None) -> Recommendation:
+        """Choose a value of a method by the rule of `lvmkit.scores.stability_over`.
+
+        Parameters
+        ----------
+        method : str, optional
+            By default the one that is looked at.
+
+        Returns
+        -------
+        Recommendation
+            The value, None before anything is known, and why.
+        """
+        return self._best(self.table(), method or self.method)
+
+    def _best(self, table: pd.DataFrame, method: str) -> Recommendation:
+        """Choose a value of a method."""
+        return recommendation(table[table["method"] == method], goal=GOAL)
+
+    def hidden(self, study: StabilityStudy) -> Labels:
+        """Return the clusters of a study of which nothing is told, because too few rows are in them.
+
+        Parameters
+        ----------
+        study : StabilityStudy
+            Which.
+
+        Returns
+        -------
+        array of int
+            Their numbers.
+        """
+        return study.clusters[study.sizes < self.threshold]
+
+    def sizes(self, study: StabilityStudy) -> list[int | str]:
+        """Return the sizes of a study's clusters as they may be shown.
+
+        Parameters
+        ----------
+        study : StabilityStudy
+            Which.
+
+        Returns
+        -------
+        list of int or str
+            "<11" where small, "hidden" where hidden so that others cannot be found.
+        """
+        masked = suppression(study.sizes[:, None], threshold=self.threshold).cells[:, 0]
+        few = study.sizes < self.threshold
+        texts = np.where(few, f"<{self.threshold}", "hidden")
+        sizes = zip(study.sizes.tolist(), masked, texts.tolist(), strict=True)
+        return [text if hidden else n for n, hidden, text in sizes]
+
+    def estimator_at(self, value: int | None = None, *, method: str | None = None) -> Any:
+        """Fit a method with a number of clusters, or a depth, to all rows, to use it elsewhere.
+
+        Parameters
+        ----------
+        value : int, optional
+            By default the one that is looked at.
+        method : str, optional
+            By default the one that is looked at.
+
+        Returns
+        -------
+        estimator
+            Fitted; for example for `ClusterExplorer`.
+
+        Raises
+        ------
+        ValueError
+            When there is no such method.
+        """
+        name = method or self.method
+        if name not in self.subject.methods:
+            known = ", ".join(self.subject.methods)
+            message = f"There is no method {name!r}; choose one of {known}."
+            raise ValueError(message)
+        with quiet():
+            return self.subject.fitted(name, self.value if value is None else value)
+
+    # -- what is to be done ------------------------------------------------------------------
+
+    def plan(
+        self,
+        *,
+        values: Sequence[int] | None = None,
+        chosen: Sequence[str] | None = None,
+        n_repeats: int | None = None,
+        protocol: str | None = None,
+    ) -> None:
+        """Set what is compared; what is measured already is kept as long as it is of the same protocol.
+
+        Parameters
+        ----------
+        values : sequence of int, optional
+            Numbers of clusters, or depths.
+        chosen : sequence of str, optional
+            Names of methods.
+        n_repeats : int, optional
+            Repeats of each.
+        protocol : str, optional
+            As `lvmkit.scores.stability` takes it.
+
+        Raises
+        ------
+        ValueError
+            With what to change.
+        """
+        fields: dict[str, Any] = {}
+        if values is not None:
+            fields["values"] = checked_values(values)
+        if chosen is not None:
+            fields["chosen"] = self._known(chosen)
+        if n_repeats is not None:
+            fields["n_repeats"] = checked_repeats(n_repeats)
+        if protocol is not None and protocol != self.protocol:
+            fields["protocol"] = protocol
+            for known in (self.studies, self.previews, self.failures):
+                known.clear()
+        wanted = fields.get("values", self.values)
+        own = [self.subject.own] if self.subject.parameter is None else wanted
+        names = fields.get("chosen", self.chosen)
+        method = self.method if self.method in names else names[0]
+        mine = own if method == self.subject.name else wanted
+        value = self.value if self.value in mine else mine[0]
+        self.param.update(**fields, method=method, value=value, version=self.version + 1)
+
+    def pick(self, method: str, value: int) -> None:
+        """Look at another method or value.
+
+        Parameters
+        ----------
+        method : str
+            Its name.
+        value : int
+            Number of clusters, or depth.
+        """
+        self.param.update(method=method, value=value)
+
+    def todo(self) -> list[Piece]:
+        """Return what is still to be measured: first all of it on a sample, then repeat by repeat.
+
+        Returns
+        -------
+        list of Piece
+            Empty when everything is measured.
+        """
+        cells = self.cells()
+        known = {cell: study.n_repeats for cell, study in self.studies.items()}
+        first = []
+        if self.subject.sample is not None:
+            fresh = [c for c in cells if c not in known and c not in self.previews]
+            first = [Piece(cell, sampled=True) for cell in fresh]
+        later = [
+            Piece(cell, sampled=False)
+            for repeat in range(self.n_repeats)
+            for cell in cells
+            if known.get(cell, 0) <= repeat
+        ]
+        return [*first, *later]
+
+    def measured(self, piece: Piece, progress: Any = None) -> Outcome:
+        """Measure one repeat; touches nothing, so that it may run in a thread.
+
+        Parameters
+        ----------
+        piece : Piece
+            What to measure.
+        progress : callable, optional
+            Called with the stage in words and the share done; `Cancelled` from it stops the work.
+
+        Returns
+        -------
+        Outcome
+            To be handed to `take`.
+        """
+        resume = None if piece.sampled else self.studies.get(piece.cell)
+        return measured(
+            self.subject, piece, protocol=self.protocol, resume=resume, progress=progress
+        )
+
+    def take(self, outcome: Outcome) -> None:
+        """Take what was measured.
+
+        Parameters
+        ----------
+        outcome : Outcome
+            As `measured` returned it.
+        """
+        cell = outcome.piece.cell
+        if outcome.failed:
+            self.failures[cell] = outcome.failed
+        elif outcome.study is not None:
+            home = self.previews if outcome.piece.sampled else self.studies
+            home[cell] = outcome.study
+        self.version += 1
+
+    def study_shown(self) -> StabilityStudy | None:
+        """Return the study that is looked at, with the goal of now.
+
+        Returns
+        -------
+        StabilityStudy or None
+            None before its first repeat.
+        """
+        study = self.study
+        if study is None:
+            return None
+        return replace(study, planned=max(self.n_repeats, study.n_repeats))
+
+    def _known(self, chosen: Sequence[str]) -> list[str]:
+        """Return the methods that were chosen, in their order."""
+        unknown = [name for name in chosen if name not in self.subject.methods]
+        if unknown or not chosen:
+            known = ", ".join(self.subject.methods)
+            message = f"Choose one or more of the methods {known}."
+            raise ValueError(message)
+        return [name for name in self.subject.methods if name in chosen]
