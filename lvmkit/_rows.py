@@ -126,8 +126,13 @@ def require_binary(
     raise ValueError(msg)
 
 
-def require_counts(X: Any, names: Names | None, model: str) -> None:
-    """Refuse entries that are negative or not whole, naming where they are."""
+def require_counts(
+    X: Any,
+    names: Names | None,
+    model: str,
+    todo: str = "Pass the counts, or round_counts=True",
+) -> None:
+    """Refuse entries that are negative or not whole, naming where they are, and saying what to do."""
     values = X.data if sparse.issparse(X) else X
     wrong = (values < 0) | (values != np.rint(values))
     if not wrong.any():
@@ -142,7 +147,7 @@ def require_counts(X: Any, names: Names | None, model: str) -> None:
     if (found < 0).any():
         trouble, todo = "Negative values in data passed to", "Remove them"
     else:
-        trouble, todo = "Fractions in data passed to", "Pass the counts, or round_counts=True"
+        trouble = "Fractions in data passed to"
     msg = (
         f"{trouble} {model}, which needs counts, whole numbers of at least 0: {listed(found)} "
         f"(first in row {row}, column {label}). {todo}."

@@ -78,7 +78,7 @@ def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[A
 
 def _is_binary(dense: Array) -> bool:
     """Tell whether all entries are 0 or 1."""
-    return bool((dense * dense == dense).all())
+    return bool(((dense == 0) | (dense == 1)).all())
 
 
 def _counting_is_cheaper(block: Any) -> bool:

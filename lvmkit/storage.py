@@ -45,6 +45,7 @@ _UNREADABLE = (
     OSError,
     EOFError,
     KeyError,
+    IndexError,
     TypeError,
     ValueError,
     AttributeError,
@@ -64,8 +65,10 @@ def save(
     The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of the sums
     `moments_` of models of counts, of the nodes of a tree and, as the text `header`, a JSON object: format,
     version of lvmkit, class, parameters, feature names, the fingerprint of the data and the annotations. No row of
-    the data is stored. It is written beside the target and moved there, so that a failure leaves the old file; only
-    its owner can read it. A `Generator` given as `random_state` is not stored.
+    the data is stored; but the mean of a leaf that holds one row, or equal ones, is that row: grow trees of people
+    with `min_samples_leaf` of 11 or more before passing them on. The file is written beside the target and moved
+    there, so that a failure leaves the old file; only its owner can read it. A `Generator` given as `random_state` is
+    not stored.
 
     By `moments_`, sums over all rows, `partial_fit` goes on after `load`; they are some three times as large
     as `centers_`, and larger after `partial_fit`. Among them is the total of every feature, and two files saved

@@ -41,7 +41,7 @@ def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | Refusal:
     scale = feature_scale(rows, sums, equalize)
     values, vectors = leading_two(rows, sums, scale)
     if values[1] <= FLAT * values[0]:
-        return Refusal("its rows vary in one direction only: no second one to split by")
+        return Refusal(_one_direction(_squares(rows, sums)))
     whitener = scale[:, None] * (vectors / np.sqrt(values))
     slices = _slices(rows, whitener) * (scale / n)[:, None]
     rotation = joint_rotation(slices[:, [[0, 1], [1, 2]]])
@@ -96,6 +96,20 @@ def _slices(rows: Rows, whitener: Array) -> Array:
         Z = np.asarray(block @ whitener)
         total += block.T @ np.column_stack([Z[:, 0] ** 2, Z[:, 0] * Z[:, 1], Z[:, 1] ** 2])
     return total
+
+
+def _one_direction(squares: Array) -> str:
+    """Say why there is no second direction to split by."""
+    largest = int(squares.argmax())
+    if (
+        len(squares) > 1
+        and squares[largest] < squares.sum()
+        and squares[largest] > (1 - 1e-6) * squares.sum()
+    ):
+        return (
+            f"feature {largest} outweighs all others by far: center it, scale it, or leave it out"
+        )
+    return "its rows point in one direction: no second one to split by"
 
 
 def _clarity(slices: Array) -> float:

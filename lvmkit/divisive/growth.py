@@ -12,13 +12,13 @@ from scipy import sparse
 from lvmkit._typing import Array, Labels, Progress
 from lvmkit.cooccurrence import first_and_second, rows_at_once
 from lvmkit.divisive.resampling import canonical_ranks, reappearance
-from lvmkit.divisive.splits import Refusal, Rows, Split, Splitter, Sums, between
+from lvmkit.divisive.splits import WIDE, Refusal, Rows, Split, Splitter, Sums, between, column_sums
 from lvmkit.streams import row_blocks
 from lvmkit.trees import Node, Tree
 from lvmkit.weightings import RAW, row_totals
 
-WIDE = 1_500
-"""Beyond so many features no d×d sums are kept."""
+LOST = 1e-8
+"""A part with less of the squares than this is summed anew: as what remains of its whole it would be rounding."""
 
 
 class Growth(NamedTuple):
@@ -126,6 +126,8 @@ class _Grower:
             leaves += len(chosen)
             wave = [child for branch in chosen for child in branch.children]
             self.tell(leaves, wave)
+        if self.progress is not None:
+            self.progress(f"{leaves:,} leaves", 1.0)
         for _, _, branch in waiting:
             branch.split, branch.reason = (
                 None,
@@ -193,7 +195,7 @@ class _Grower:
         branch.support = reappearance(
             branch.rows,
             branch.split,
-            lambda some: self.splitter(some, self.sums_of(some)),
+            self.resplit,
             order=np.argsort(self.ranks[branch.index]),
             n_resamples=self.limits.n_resamples,
             seed=(self.limits.seed, *branch.turns),
@@ -205,6 +207,12 @@ class _Grower:
             )
             branch.split = None
 
+    def resplit(self, rows: Rows) -> Split | Refusal:
+        """Split other rows by the same method."""
+        if rows.shape[0] < 2 or _all_equal(rows):
+            return Refusal("all its rows are equal")
+        return self.splitter(rows, self.sums_of(rows))
+
     def divide(self, branch: _Branch) -> None:
         """Make the two parts of a branch; its own rows are not needed any more."""
         split = branch.split
@@ -212,29 +220,37 @@ class _Grower:
             return
         parts = [np.flatnonzero(split.side == j) for j in (0, 1)]
         rows = [branch.rows[part] for part in parts]
-        other = self.sums_of(rows[1])  # the smaller part is summed, the larger is what remains
-        first = branch.sums.first - other.first
-        second = None
-        if branch.sums.second is not None and self.keeps_second(rows[0]):
-            second = branch.sums.second - (
-                _products(rows[1]) if other.second is None else other.second
-            )
+        smaller = self.sums_of(rows[1])
+        larger = Sums(
+            column_sums(rows[0]), self.remaining(branch.sums.second, rows, smaller.second)
+        )
         branch.children = tuple(
             _Branch(rows[j], branch.index[parts[j]], sums, (*branch.turns, j))
-            for j, sums in enumerate((Sums(first, second), other))
+            for j, sums in enumerate((larger, smaller))
         )
         branch.rows, branch.sums = None, Sums(branch.sums.first, None)
         branch.split = split._replace(
             side=split.side[:0],
-            centers=np.stack([first, other.first]) / [[len(parts[0])], [len(parts[1])]]
+            centers=np.stack([larger.first, smaller.first]) / [[len(parts[0])], [len(parts[1])]]
             if split.centers is None
             else split.centers,
         )
 
+    def remaining(
+        self, whole: Array | None, rows: list[Rows], smaller: Array | None
+    ) -> Array | None:
+        """Return the products of the larger part: of the whole, what the smaller one leaves."""
+        if not self.keeps_second(rows[0]):
+            return None
+        if whole is not None:
+            rest = whole - (_products(rows[1]) if smaller is None else smaller)
+            if np.trace(rest) > LOST * np.trace(whole):
+                return rest
+        return _products(rows[0])
+
     def sums_of(self, rows: Rows) -> Sums:
         """Sum rows, and their products where those are worth it."""
-        first = np.asarray(rows.sum(axis=0, dtype=np.float64)).ravel()
-        return Sums(first, _products(rows) if self.keeps_second(rows) else None)
+        return Sums(column_sums(rows), _products(rows) if self.keeps_second(rows) else None)
 
     def keeps_second(self, rows: Rows) -> bool:
         """Tell whether d×d sums pay: iterations with them cost d², with the rows four times their entries."""

@@ -9,7 +9,7 @@ from lvmkit._typing import Array
 from lvmkit.decompose.completion import completion
 from lvmkit.decompose.components import Components
 from lvmkit.decompose.sidiwo import sidiwo
-from lvmkit.divisive.splits import Refusal, Rows, Split, Sums, linear_split
+from lvmkit.divisive.splits import WIDE, Refusal, Rows, Split, Sums, column_sums, linear_split
 from lvmkit.em import run_em
 from lvmkit.families import BERNOULLI, MULTINOMIAL, Family, Prior
 from lvmkit.linalg import impute_diagonal, significant, whitener_of
@@ -17,9 +17,6 @@ from lvmkit.mixtures import MixtureParams, em_step
 from lvmkit.moments import Moments, WhitenedMoments, second_moment_operator, whiten
 from lvmkit.streams import map_blocks
 from lvmkit.weightings import EQUAL_ROWS, POISSON, RAW, Weighting, row_totals
-
-WIDE = 1_500
-"""Beyond so many features second moments are products with the rows, not d×d numbers."""
 
 SHARED = 0.01
 """Share of the node's mean in every center, so that a feature that a center lacks excludes nothing."""
@@ -72,7 +69,13 @@ def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | 
     (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
     hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
     """
-    components = _bernoulli(rows) if family is BERNOULLI else _topics(rows)
+    if rows.shape[1] < 2:
+        return Refusal("it has one feature only: nothing tells two components apart")
+    if family is MULTINOMIAL and not (row_totals(rows) >= 3).any():
+        return Refusal(
+            "none of its rows has three words, and the third moment needs three of one row"
+        )
+    components = _bernoulli(rows) if family is BERNOULLI else _two(rows, EQUAL_ROWS)
     if components is None:
         return Refusal("its moments show one direction only: no second component to split by")
     prior = node_prior(rows, sums, family)
@@ -138,7 +141,7 @@ def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
     Ruffini thesis, section 6.3, last paragraph.
     """
     n, m = len(split.side), int(split.side.sum())
-    other = np.asarray(rows.T @ split.side.astype(rows.dtype), dtype=np.float64)
+    other = column_sums(rows, split.side)
     centers = np.stack([(sums.first - other) / max(n - m, 1), other / max(m, 1)])
     prior = node_prior(rows, sums, family)
     totals = centers.sum(axis=1, keepdims=True)
@@ -173,13 +176,6 @@ def node_prior(rows: Rows, sums: Sums, family: Family) -> Prior:
     return Prior(float(sums.first.sum()) / n, words / words.sum())
 
 
-def _topics(rows: Rows) -> Components | None:
-    """Decompose the moments of a single-topic model into two pseudo-topics."""
-    if not (row_totals(rows) >= 3).any():
-        return None
-    return _two(rows, EQUAL_ROWS)
-
-
 def _two(rows: Rows, weighting: Weighting) -> Components | None:
     """Whiten with the two leading directions, and rotate."""
     m2: Any = _second(rows, weighting)
@@ -191,8 +187,6 @@ def _two(rows: Rows, weighting: Weighting) -> Components | None:
 
 def _bernoulli(rows: Rows) -> Components | None:
     """Decompose the moments of 0/1 rows into two pseudo-centers, entries with coinciding indexes filled in."""
-    if rows.shape[1] < 2:
-        return None
     m2: Any = _second(rows, POISSON)
     imputed = impute_diagonal(getattr(m2, "m2", m2), 2, tol=1e-3)
     if not significant(imputed.values).all():

@@ -8,7 +8,7 @@ from scipy.sparse.linalg import LinearOperator
 from sklearn.cluster import KMeans
 
 from lvmkit._typing import Array
-from lvmkit.divisive.leading import leading_two
+from lvmkit.divisive.leading import SMALL, leading_two
 from lvmkit.divisive.splits import Refusal, Rows, Split, Sums, between, linear_split
 from lvmkit.linalg import fix_signs, top_eigenpairs
 
@@ -36,7 +36,7 @@ def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
     mean = sums.first / n
     values, direction = _principal(rows, sums, mean)
     if values <= 1e-10 * _square(rows) / n:
-        return Refusal("its rows do not vary")
+        return Refusal("its rows do not vary beyond rounding")
     along = np.asarray(rows @ direction).ravel() - float(mean @ direction)
     slopes, offsets = np.stack([-direction, direction]), float(mean @ direction) * np.array([1, -1])
     split = linear_split(slopes, offsets, np.column_stack([-along, along]), 0.0)
@@ -60,8 +60,6 @@ def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | Refusal:
     Split or Refusal
         Strength: share of the variation between the sides.
     """
-    if rows.shape[0] < 2:
-        return Refusal("fewer than 2 rows")
     centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_
     centers = centers.astype(np.float64)
     offsets = -(centers**2).sum(axis=1)
@@ -83,7 +81,7 @@ def _principal(rows: Rows, sums: Sums, mean: Array) -> tuple[float, Array]:
         return np.asarray(rows.T @ (rows @ v)) / n - mean * float(mean @ v)
 
     matrix: Any = LinearOperator((d, d), matvec=product, dtype=np.float64)
-    if d <= 100:
+    if d <= SMALL:
         dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
         centered = dense - mean
         matrix = centered.T @ centered / n

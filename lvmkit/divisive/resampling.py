@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit._typing import Labels
@@ -23,18 +24,23 @@ def canonical_ranks(rows: Rows) -> Labels:
     array of int (n,)
         Ranks of the rows' hashes; equal rows follow each other.
     """
-    n, d = rows.shape
+    entries = rows if sparse.issparse(rows) else sparse.csr_array(rows)
+    n, d = entries.shape
     salt = np.random.default_rng(0).integers(1, 2**63, d, dtype=np.uint64)
-    if sparse.issparse(rows):
-        bits = rows.data.astype(np.float64).view(np.uint64) * salt[rows.indices]
-        ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(bits, dtype=np.uint64)])
-        hashes = ends[rows.indptr[1:]] - ends[rows.indptr[:-1]]
-    else:
-        dense = np.ascontiguousarray(rows, dtype=np.float64) + 0.0  # so that −0 is 0
-        hashes = (dense.view(np.uint64) * salt).sum(axis=1, dtype=np.uint64)
+    # Whole numbers differ in the leading bits only: mixed twice, before and after the column has its say.
+    bits = _mixed(_mixed(entries.data.astype(np.float64).view(np.uint64)) ^ salt[entries.indices])
+    ends = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(bits, dtype=np.uint64)])
+    hashes = ends[entries.indptr[1:]] - ends[entries.indptr[:-1]]
     ranks = np.empty(n, dtype=np.intp)
     ranks[np.argsort(hashes, kind="stable")] = np.arange(n)
     return ranks
+
+
+def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Spread every bit over all (the finalizer of MurmurHash3)."""
+    bits = (bits ^ (bits >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
+    bits = (bits ^ (bits >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
+    return np.asarray(bits ^ (bits >> np.uint64(33)))
 
 
 def reappearance(

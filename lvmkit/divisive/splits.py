@@ -4,9 +4,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from lvmkit._typing import Array, Labels
 from lvmkit.trees.nodes import Rule, chosen_side
+
+WIDE = 1_500
+"""Beyond so many features second moments are products with the rows, not d×d numbers."""
 
 Rows = Any
 """Sparse rows (CSR) or a dense array, those of one node."""
@@ -125,6 +129,29 @@ def linear_split(
     return Split(slopes, offsets, "linear", chosen_side(scores, "linear"), strength, centers)
 
 
+def column_sums(rows: Rows, weights: Labels | None = None) -> Array:
+    """Sum rows in double precision; products of single precision sparse rows would lose the last digits.
+
+    Parameters
+    ----------
+    rows : sparse rows or array (n, d)
+        The rows.
+    weights : array of int (n,), optional
+        How often each row counts; once if not given.
+
+    Returns
+    -------
+    array (d,)
+        Σ x, or Σ w x.
+    """
+    if not sparse.issparse(rows):
+        if weights is None:
+            return np.asarray(rows.sum(axis=0, dtype=np.float64))
+        return np.asarray(weights.astype(np.float64) @ rows)
+    data = rows.data if weights is None else rows.data * np.repeat(weights, np.diff(rows.indptr))
+    return np.bincount(rows.indices, data, minlength=rows.shape[1]).astype(np.float64)
+
+
 def between(rows: Rows, first: Array, side: Labels) -> float:
     """Return by how much a split lowers the squared distances of rows from the means of their sides (Ward).
 
@@ -145,6 +172,6 @@ def between(rows: Rows, first: Array, side: Labels) -> float:
     n, m = len(side), int(side.sum())
     if not 0 < m < n:
         return 0.0
-    other = np.asarray(rows.T @ side.astype(rows.dtype), dtype=np.float64)
+    other = column_sums(rows, side)
     gap = other / m - (first - other) / (n - m)
     return float(m * (n - m) / n * (gap @ gap))

@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,6 +15,7 @@ from lvmkit.divisive.data_split import data_split
 from lvmkit.divisive.growth import Growth, grow
 from lvmkit.divisive.model_split import family_of, model_split, refined
 from lvmkit.divisive.peers import principal_split, two_means
+from lvmkit.divisive.resampling import canonical_ranks
 from lvmkit.divisive.splits import Refusal, Rows, Split, Splitter, Sums
 from lvmkit.families import BERNOULLI, MULTINOMIAL, Family
 from lvmkit.linalg import generator_of
@@ -31,7 +31,7 @@ class SpectralTree(ClusterMixin, RowModel):
     """Cluster rows hierarchically by the method of moments: SIDIWO and D-SIDIWO.
 
     No number of clusters has to be known, and no start is drawn: the same tree on every run, and for rows in
-    any order.
+    any order (with "kmeans", the same for the same rows).
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ class SpectralTree(ClusterMixin, RowModel):
         numbers, made for 0/1 rows and counts. "model": SIDIWO, two pseudo-centers and the more likely of them.
         For comparison: "pddp", by the principal direction; "kmeans", by scikit-learn's k-means.
     max_leaf_nodes : int, optional
-        Leaves at most. Given, the node with the most rows times strength is split first, instead of level by level.
+        Leaves at most. Given, the split that lowers the squared distances from the leaves' means most is made first,
+        instead of level by level.
     min_samples_leaf : int, default=1
         Fewest rows of a leaf; a split with a smaller part is not made.
     min_support : float, optional
@@ -54,8 +55,8 @@ class SpectralTree(ClusterMixin, RowModel):
         Refine every split by EM, starting from its two sides; rows then go by their likelihood. For 0/1 rows and
         counts.
     equalize : float, default=0.3
-        Of split="data": power of their mean square in the node that features are divided by. 0 is the method
-        as published, 0.5 gives all features the same weight.
+        Of split="data", 0 to 1: power of their mean square in the node that features are divided by. 0 is the
+        method as published, 0.5 gives all features the same weight.
     family : {"bernoulli", "topic"}, optional
         Distribution of a row, for split="model" and `em`: independent 0/1 features, or words of one topic. If not
         given, "bernoulli" for 0/1 rows and "topic" for larger counts.
@@ -150,7 +151,7 @@ class SpectralTree(ClusterMixin, RowModel):
         Returns
         -------
         SpectralTree
-            Ready to predict; it has no `labels_`.
+            Ready to predict; it has no `labels_`, and its parameters are the default ones, however the tree was grown.
 
         Raises
         ------
@@ -182,7 +183,7 @@ class SpectralTree(ClusterMixin, RowModel):
         Parameters
         ----------
         X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Rows: 0/1 or counts; for split="data", "pddp" and "kmeans" any finite numbers.
+            Rows: 0/1 or counts; for split="data", "pddp" and "kmeans" any finite numbers, in single precision.
         y : None
             Ignored.
         progress : callable (str, float), optional
@@ -210,15 +211,26 @@ class SpectralTree(ClusterMixin, RowModel):
         self._check_options()
         rows = self._validated(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
+        # EM stops, and k-means begins, where sums that depend on the order of rows say so: they get one order.
+        order = np.argsort(canonical_ranks(rows)) if self.em or self.split == "kmeans" else None
+        seed = self._seed()
         with single_threaded_blas():
-            self.tree_, self.labels_ = grow(
-                rows, self._splitter(rows), self._limits(), feature_names=names, progress=progress
+            self.tree_, labels = grow(
+                rows if order is None else rows[order],
+                self._splitter(rows, seed),
+                self._limits(seed),
+                feature_names=names,
+                progress=progress,
             )
+        self.labels_ = labels
+        if order is not None:
+            self.labels_ = np.empty_like(labels)
+            self.labels_[order] = labels
         self._describe()
         self.data_fingerprint_ = _rows.fingerprint(rows)
         self.annotations_ = {}
         if self.n_leaves_ == 1 and self.max_depth != 0 and self.max_leaf_nodes != 1:
-            msg = f"the {rows.shape[0]:,} rows were not split: {self.nodes_[0].reason}"
+            msg = f"the data ({rows.shape[0]:,} rows) were not split: {self.nodes_[0].reason}"
             warnings.warn(msg, DataWarning, stacklevel=2)
         return self
 
@@ -252,7 +264,7 @@ class SpectralTree(ClusterMixin, RowModel):
         self.weights_ = sizes / max(sizes.sum(), 1.0)
         self.centers_ = np.stack([leaf.mean for leaf in leaves])
 
-    def _limits(self) -> Growth:
+    def _limits(self, seed: int) -> Growth:
         """Return how far the tree may grow."""
         return Growth(
             self.max_depth,
@@ -260,7 +272,7 @@ class SpectralTree(ClusterMixin, RowModel):
             self.min_samples_leaf,
             self.min_support,
             self.n_resamples,
-            self._seed(),
+            seed,
             second_moments=self.split in ("data", "pddp"),
         )
 
@@ -270,14 +282,14 @@ class SpectralTree(ClusterMixin, RowModel):
             return int(self.random_state)
         return int(generator_of(self.random_state).integers(2**31))
 
-    def _splitter(self, rows: Rows) -> Splitter:
+    def _splitter(self, rows: Rows, seed: int) -> Splitter:
         """Return the function that splits a node."""
         if self.split == "model":
             return partial(model_split, family=self._family_of(rows), em=self.em)
         plain: dict[str, Splitter] = {
             "data": partial(data_split, equalize=self.equalize),
             "pddp": principal_split,
-            "kmeans": partial(two_means, random_state=self._seed()),
+            "kmeans": partial(two_means, random_state=seed % 2**32),
         }
         found = plain[self.split]
         return _with_em(found, self._family_of(rows)) if self.em else found
@@ -285,7 +297,8 @@ class SpectralTree(ClusterMixin, RowModel):
     def _family_of(self, rows: Rows) -> Family:
         """Return the distribution of the rows, which must be counts."""
         names = getattr(self, "feature_names_in_", None)
-        _rows.require_counts(rows, names, f"SpectralTree(split={self.split!r}, em={self.em})")
+        asked = f"SpectralTree(split={self.split!r}, em={self.em})"
+        _rows.require_counts(rows, names, asked, "Pass the counts, or split='data' without em")
         if self.family is None:
             return family_of(rows)
         if self.family == "bernoulli":
@@ -293,10 +306,8 @@ class SpectralTree(ClusterMixin, RowModel):
         return FAMILIES[self.family]
 
     def _accepted(self, rows: Any) -> Any:
-        """Return sparse rows of single precision; dense ones keep theirs, since numbers may be large."""
-        if sparse.issparse(rows):
-            return _rows.as_float32_rows(rows)
-        return np.ascontiguousarray(rows)
+        """Return rows of single precision, sparse ones sorted and without stored zeros."""
+        return _rows.as_float32_rows(rows)
 
     def _check_options(self) -> None:
         """Refuse options out of range."""
@@ -306,6 +317,14 @@ class SpectralTree(ClusterMixin, RowModel):
         require_number(self.min_samples_leaf, "min_samples_leaf", least=1, whole=True)
         require_number(self.n_resamples, "n_resamples", least=1, whole=True)
         require_number(self.equalize, "equalize", least=0)
+        if self.equalize > 1:
+            msg = f"equalize is a power from 0 to 1; found {self.equalize!r}"
+            raise ValueError(msg)
+        if not isinstance(self.em, bool | np.bool_):
+            msg = f"em is True or False; found {self.em!r}"
+            raise TypeError(msg)
+        if isinstance(self.random_state, int | np.integer):
+            require_number(self.random_state, "random_state", least=0, whole=True)
         if self.min_support is not None:
             require_number(self.min_support, "min_support", least=0, above=True)
             if self.min_support > 1:

@@ -149,13 +149,22 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
     -------
     tuple of Node
         Breadth first.
+
+    Raises
+    ------
+    ValueError
+        If the arrays do not make a tree.
     """
     column = {name.removeprefix(PREFIX): values for name, values in arrays.items()}
     parents = column["parent"]
     children: dict[int, list[int]] = {i: [] for i in range(len(parents))}
     for node, parent in enumerate(parents):
+        if parent >= node or (parent < 0) != (node == 0):
+            msg = f"node {node} of the tree has the parent {parent}"
+            raise ValueError(msg)
         if parent >= 0:
             children[int(parent)].append(node)
+    _require_vectors(column, children)
     nodes: list[Node] = []
     splits = 0
     nothing = np.zeros((0, column["mean"].shape[1]))
@@ -182,3 +191,18 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
             )
         )
     return tuple(nodes)
+
+
+def _require_vectors(column: dict[str, Any], children: dict[int, list[int]]) -> None:
+    """Refuse splits that do not have two parts, a rule and finite vectors of as many features as the means."""
+    splits = [node for node, parts in children.items() if parts]
+    n, d = column["mean"].shape
+    shapes = {"centers": (2, d), "discriminators": (2, d), "offsets": (2,)}
+    fits = n == len(children) and all(len(children[node]) == 2 for node in splits)
+    fits = fits and all(str(column["rule"][node]) in ("absolute", "linear") for node in splits)
+    for name, shape in shapes.items():
+        fits = fits and (not splits or column[name].shape == (len(splits), *shape))
+        fits = fits and bool(np.isfinite(column[name]).all())
+    if not fits:
+        msg = "the splits of the tree are incomplete"
+        raise ValueError(msg)

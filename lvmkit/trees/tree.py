@@ -72,7 +72,7 @@ class Tree:
         int
             The next node.
         """
-        stack = [start] if self.nodes else []
+        stack = self._known([start]) if self.nodes or start else []
         while stack:
             node = self.nodes[stack.pop()]
             yield node.id
@@ -91,7 +91,7 @@ class Tree:
         list of int
             The first is the root, the last is `node`.
         """
-        found = [node]
+        found = self._known([node])
         while (parent := self.nodes[found[-1]].parent) is not None:
             found.append(parent)
         return found[::-1]
@@ -127,7 +127,8 @@ class Tree:
         closed : iterable of int
             Stop at these nodes: what lies below them is pruned.
         n_leaves : int, optional
-            Open the largest nodes first, until there are so many parts, or no node can be opened.
+            Open the largest nodes first, until there are so many parts, or no node can be opened that `depth` and
+            `closed` leave to be opened.
 
         Returns
         -------
@@ -165,9 +166,11 @@ class Tree:
     def _known(self, nodes: Iterable[int]) -> list[int]:
         """Refuse nodes that the tree does not have."""
         given = list(nodes)
-        unknown = [i for i in given if not 0 <= i < len(self.nodes)]
-        if unknown:
-            msg = f"the tree has nodes 0 to {len(self.nodes) - 1}; found {listed(unknown)}"
+        whole = [isinstance(i, int | np.integer) and 0 <= i < len(self.nodes) for i in given]
+        if not all(whole):
+            unknown = [i for i, known in zip(given, whole, strict=True) if not known]
+            held = f"has nodes 0 to {len(self.nodes) - 1}" if self.nodes else "is empty"
+            msg = f"the tree {held}; found {listed(unknown)}"
             raise ValueError(msg)
         return given
 
@@ -189,7 +192,7 @@ class Tree:
         Raises
         ------
         ValueError
-            If the nodes overlap, or leave out some rows.
+            If the nodes overlap, or leave out some rows, or labels are not those of leaves.
         """
         leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
         part = np.full(len(leaves), -1)
@@ -202,7 +205,11 @@ class Tree:
         if (part < 0).any():
             msg = f"the cut leaves out leaves {listed(np.flatnonzero(part < 0))}"
             raise ValueError(msg)
-        return np.asarray(part[np.asarray(labels)])
+        given = np.asarray(labels, dtype=np.intp)
+        if given.size and not 0 <= given.min() <= given.max() < len(part):
+            msg = f"labels are numbers of leaves, 0 to {len(part) - 1}; found {given.min()} to {given.max()}"
+            raise ValueError(msg)
+        return np.asarray(part[given])
 
     def apply(self, X: Any) -> Labels:
         """Send rows down the tree.
@@ -216,7 +223,16 @@ class Tree:
         -------
         array of int (n,)
             Number of the leaf of each row, 0 to n_leaves − 1, from left to right.
+
+        Raises
+        ------
+        ValueError
+            If the tree is empty, or rows have another number of features.
         """
+        if not self.nodes or np.shape(X)[1:] != (self.n_features,):
+            held = f"has {self.n_features} features" if self.nodes else "is empty"
+            msg = f"the tree {held}; found rows of shape {np.shape(X)}"
+            raise ValueError(msg)
         rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
         leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
         labels = np.zeros(rows.shape[0], dtype=np.intp)
@@ -245,12 +261,21 @@ class Tree:
         Returns
         -------
         array (n_nodes, d)
-            Relevance, in nats; -inf where no row of the node has the feature.
+            Relevance, in nats; -inf where no row of the node has the feature. For data of at least 0: NaN where the
+            mean is negative.
+
+        Raises
+        ------
+        ValueError
+            If `balance` is outside [0, 1].
 
         Notes
         -----
         Ruffini thesis, equations 3.8 and 4.12.
         """
+        _require_share(balance)
+        if not self.nodes:
+            return np.zeros((0, 0))
         means = np.stack([node.mean for node in self.nodes])
         return relevance_to(means, means[0], balance=balance)
 
@@ -269,9 +294,16 @@ class Tree:
         Returns
         -------
         list of str
-            Names, or numbers of features that have none.
+            Names, or numbers of features that have none; only such as occur in the node.
+
+        Raises
+        ------
+        ValueError
+            If the node is unknown, or `n_terms` or `balance` are out of range.
         """
-        mean = self.nodes[node].mean
+        _require_share(balance)
+        require_number(n_terms, "n_terms", least=0, whole=True)
+        mean = self.nodes[self._known([node])[0]].mean
         order = np.argsort(
             -relevance_to(mean[None], self.nodes[0].mean, balance=balance)[0], kind="stable"
         )
@@ -348,3 +380,13 @@ class Tree:
     def __str__(self) -> str:
         """Draw the tree as indented text."""
         return forms.text(self)
+
+
+def _require_share(balance: float) -> None:
+    """Refuse a balance that weighs neither probability nor lift."""
+    require_number(balance, "balance", least=0)
+    if balance > 1:
+        msg = (
+            f"balance weighs probability (1) against lift (0) and lies in [0, 1]; found {balance!r}"
+        )
+        raise ValueError(msg)

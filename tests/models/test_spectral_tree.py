@@ -9,6 +9,9 @@ import lvmkit
 from lvmkit import SpectralTree
 from lvmkit._checks import DataWarning
 from lvmkit.datasets import make_bernoulli_mixture, make_nested_topics
+from lvmkit.divisive.data_split import _clarity
+from lvmkit.divisive.model_split import _certainty
+from lvmkit.divisive.resampling import canonical_ranks
 from lvmkit.scores import adjusted_rand
 
 
@@ -186,6 +189,65 @@ def test_as_far_as_the_data_support():
     assert all(node.support >= 0.6 for node in model.nodes_ if not node.is_leaf)
 
 
+def test_strength_is_one_for_disjoint_sides_and_nothing_where_all_turns_are_alike():
+    clear = np.kron(np.eye(2), np.ones((6, 3)))
+    assert SpectralTree(max_depth=1, equalize=0.0).fit(clear).nodes_[0].strength == pytest.approx(1)
+    # H₁₂ = 0 and H₁₁ = H₂₂ in every slice, turned by any angle: A = B = 0.
+    same = np.array([[[1.0, 0.0, 1.0]], [[0.0, 1.0, 0.0]]]).reshape(-1, 3)
+    assert _clarity(same[:1]) == 0
+    assert _clarity(np.array([[1.0, 0.0, 0.0]])) == pytest.approx(1)
+    assert _clarity(np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])) == pytest.approx(0)
+
+
+def test_certainty_is_one_minus_the_entropy_in_bits():
+    assert _certainty(np.zeros((3, 2))) == pytest.approx(0)
+    assert _certainty(np.array([[0.0, 500.0]])) == pytest.approx(1)
+    odds = np.log(0.8 / 0.2)
+    by_hand = 1 + 0.8 * np.log2(0.8) + 0.2 * np.log2(0.2)
+    assert _certainty(np.array([[odds, 0.0], [0.0, odds]])) == pytest.approx(by_hand)
+
+
+def test_rows_are_drawn_by_what_they_hold(planted):
+    order = np.random.default_rng(0).permutation(planted.X.shape[0])
+    rows, dense = planted.X, planted.X.toarray()
+    first = dense[np.argsort(canonical_ranks(rows))]
+    assert (first == dense[order][np.argsort(canonical_ranks(rows[order]))]).all()
+    assert (canonical_ranks(dense) == canonical_ranks(rows)).all()
+    options = {"max_depth": 3, "min_support": 0.1}
+    one, other = (SpectralTree(**options).fit(X) for X in (rows, rows[order]))
+    assert [node.support for node in one.nodes_] == pytest.approx(
+        [node.support for node in other.nodes_], nan_ok=True
+    )
+
+
+@pytest.mark.parametrize("options", [{"em": True}, {"split": "kmeans"}])
+def test_even_noise_is_split_alike_in_any_order(options):
+    generator = np.random.default_rng(0)
+    X = (generator.random((1_500, 40)) < 0.15).astype(float)
+    order = generator.permutation(len(X))
+    assert (
+        SpectralTree(**options).fit(X).labels_[order]
+        == SpectralTree(**options).fit(X[order]).labels_
+    ).all()
+
+
+def test_sums_of_large_counts_are_exact():
+    counts = np.random.default_rng(0).integers(0, 2_000_000, (20_000, 6)).astype(float)
+    for form in (np.asarray, sparse.csr_array):
+        model = SpectralTree(max_depth=2, split="pddp").fit(form(counts))
+        for j, leaf in enumerate(model.tree_.leaves):
+            exact = counts[model.labels_ == j].mean(axis=0)
+            assert np.allclose(model.nodes_[leaf].mean, exact, rtol=1e-9)
+
+
+def test_an_outlier_does_not_spoil_the_sums_of_the_others(planted):
+    X = planted.X.toarray()[:400]
+    X[7, 3] = 1e9
+    model = SpectralTree(max_depth=2, split="pddp").fit(X)
+    for j, leaf in enumerate(model.tree_.leaves):
+        assert np.allclose(model.nodes_[leaf].mean, X[model.labels_ == j].mean(axis=0), rtol=1e-6)
+
+
 def reason_of(X, **options):
     with pytest.warns(DataWarning, match="not split"):
         model = SpectralTree(**options).fit(X)
@@ -205,6 +267,15 @@ def test_rows_along_one_line_are_not_split_by_angle():
     assert "one direction" in reason_of(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]))
     assert "one direction" in reason_of(np.array([[1.0], [2.0], [3.0]]))
     assert reason_of(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]]), split="model")
+
+
+def test_reasons_name_the_cause():
+    generator = np.random.default_rng(0)
+    Y = (generator.random((200, 4)) < 0.4).astype(float)
+    assert "feature 0 outweighs" in reason_of(np.column_stack([np.full(200, 1e6), Y]))
+    short = np.array([[2, 0, 0], [0, 2, 0], [0, 0, 2], [1, 1, 0]] * 4)
+    assert "three words" in reason_of(short, split="model")
+    assert "one feature" in reason_of(np.array([[0], [1], [3], [5]]), split="model")
 
 
 def test_constant_columns_do_not_break_it(planted):
@@ -231,6 +302,14 @@ def test_bad_input_is_refused_with_what_to_do(planted):
         SpectralTree(min_support=1.5).fit(X)
     with pytest.raises(TypeError, match="max_depth"):
         SpectralTree(max_depth=1.5).fit(X)
+    with pytest.raises(ValueError, match="split='data' without em"):
+        SpectralTree(em=True).fit(X / 2)
+    with pytest.raises(ValueError, match="equalize"):
+        SpectralTree(equalize=2.0).fit(X)
+    with pytest.raises(TypeError, match="em is True or False"):
+        SpectralTree(em="no").fit(X)
+    with pytest.raises(ValueError, match="random_state"):
+        SpectralTree(random_state=-1).fit(X)
     with pytest.raises(ValueError, match="features"):
         SpectralTree().fit(X).predict(X[:, :3])
 
@@ -262,6 +341,20 @@ def test_saved_trees_send_rows_the_same_way(planted, fitted, tmp_path):
     assert again.get_params() == fitted.get_params()
     assert again.tree_.to_json() == fitted.tree_.to_json()
     del fitted.annotations_["node_names"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("parent", 99), ("discriminators", np.nan), ("rule", "foo"), ("offsets", np.inf)],
+)
+def test_damaged_files_are_refused(fitted, tmp_path, name, value):
+    path = lvmkit.save(fitted, tmp_path / "tree.npz")
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    arrays[f"tree_{name}"][0] = value
+    np.savez(path, **arrays)
+    with pytest.raises(ValueError, match="not a complete lvmkit model file"):
+        lvmkit.load(path)
 
 
 def test_a_tree_of_one_leaf_is_saved(tmp_path):

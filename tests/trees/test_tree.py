@@ -126,3 +126,42 @@ def test_empty_tree_is_no_trouble():
     assert (empty.leaves, empty.frontier(), empty.depth, empty.n_features) == ([], [], 0, 0)
     assert len(empty.to_frame()) == 0
     assert json.loads(empty.to_json()) == {"nodes": []}
+    assert empty.relevance().shape == (0, 0)
+    for refused in (lambda: empty.apply(np.eye(2)), lambda: empty.terms(0), lambda: empty.path(0)):
+        with pytest.raises(ValueError, match="the tree is empty"):
+            refused()
+
+
+def test_wrong_numbers_are_refused(tree):
+    for refused in (lambda: tree.label(-1), lambda: tree.path(99), lambda: tree.terms(1.5)):
+        with pytest.raises(ValueError, match="has nodes 0 to 4"):
+            refused()
+    with pytest.raises(ValueError, match="0 to 2; found -1 to 0"):
+        tree.regrouped([-1, 0], [1, 2])
+    with pytest.raises(ValueError, match="balance"):
+        tree.terms(1, balance=5)
+    with pytest.raises(ValueError, match="n_terms"):
+        tree.terms(1, n_terms=-1)
+    with pytest.raises(ValueError, match="has 2 features; found rows of shape"):
+        tree.apply(np.eye(3))
+
+
+def test_ten_thousand_leaves():
+    n = 10_000
+    nodes = [
+        node(
+            i,
+            None if i == 0 else (i - 1) // 2,
+            (2 * i + 1, 2 * i + 2) if i < n - 1 else (),
+            int(np.log2(i + 1)),
+            1,
+            [0.5, 0.5],
+        )
+        for i in range(2 * n - 1)
+    ]
+    large = Tree(tuple(nodes))
+    assert len(large.leaves) == n
+    assert len(large.frontier(n_leaves=n)) == n
+    assert len(large.frontier(depth=5)) == 32
+    assert is_valid_linkage(large.to_linkage())
+    assert len(large.to_frame()) == 2 * n - 1
