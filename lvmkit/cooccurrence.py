@@ -60,20 +60,36 @@ def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[A
     """
     weight = weighting.row_weight(2, totals)
     first = np.asarray(block.T @ weighting.row_weight(1, totals)).ravel()
-    if sparse.issparse(block) and _counting_is_cheaper(block):
-        second = _count_pairs(block, weight)
-    else:
-        dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
-        if (weight == 1).all() and len(dense) < 2**24 and _is_binary(dense):
-            dense = dense.astype(np.float32)  # counts below 2**24 are exact in single precision
-            second = (dense.T @ dense).astype(np.float64)
-        else:
-            dense = dense.astype(np.float64)
-            second = dense.T @ (weight[:, None] * dense)
+    second = products(block, weight)
     if weighting.factorial:
         index = np.arange(len(first))
         second[index, index] -= np.asarray(block.T @ weight).ravel()
     return first, second
+
+
+def products(block: Any, weight: Array) -> Array:
+    """Sum a·xxᵀ over one block of rows.
+
+    Parameters
+    ----------
+    block : sparse rows or array (m, d)
+        Counts or 0/1.
+    weight : array (m,)
+        a.
+
+    Returns
+    -------
+    array (d, d)
+        The sum, exact for whole numbers.
+    """
+    if sparse.issparse(block) and _counting_is_cheaper(block):
+        return _count_pairs(block, weight)
+    dense = block.toarray() if sparse.issparse(block) else np.asarray(block)
+    if (weight == 1).all() and len(dense) < 2**24 and _is_binary(dense):
+        dense = dense.astype(np.float32)  # counts below 2**24 are exact in single precision
+        return np.asarray((dense.T @ dense).astype(np.float64))
+    dense = dense.astype(np.float64)
+    return np.asarray(dense.T @ (weight[:, None] * dense))
 
 
 def _is_binary(dense: Array) -> bool:

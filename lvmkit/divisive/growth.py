@@ -10,12 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from lvmkit._typing import Array, Labels, Progress
-from lvmkit.cooccurrence import first_and_second, rows_at_once
+from lvmkit.cooccurrence import products, rows_at_once
 from lvmkit.divisive.resampling import canonical_ranks, reappearance
 from lvmkit.divisive.splits import WIDE, Refusal, Rows, Split, Splitter, Sums, between, column_sums
 from lvmkit.streams import row_blocks
 from lvmkit.trees import Node, Tree
-from lvmkit.weightings import RAW, row_totals
 
 LOST = 1e-8
 """A part with less of the squares than this is summed anew: as what remains of its whole it would be rounding."""
@@ -220,10 +219,12 @@ class _Grower:
             return
         parts = [np.flatnonzero(split.side == j) for j in (0, 1)]
         rows = [branch.rows[part] for part in parts]
-        smaller = self.sums_of(rows[1])
-        larger = Sums(
-            column_sums(rows[0]), self.remaining(branch.sums.second, rows, smaller.second)
-        )
+        if len(branch.turns) + 1 == self.limits.max_depth:  # nobody will ask for their products
+            larger, smaller = (Sums(column_sums(part), None) for part in rows)
+        else:
+            smaller = self.sums_of(rows[1])
+            second = self.remaining(branch.sums.second, rows, smaller.second)
+            larger = Sums(column_sums(rows[0]), second)
         branch.children = tuple(
             _Branch(rows[j], branch.index[parts[j]], sums, (*branch.turns, j))
             for j, sums in enumerate((larger, smaller))
@@ -263,7 +264,7 @@ def _products(rows: Rows) -> Array:
     """Sum xxᵀ. On one thread: the blocks are too short for a second one to pay."""
     total = np.zeros((rows.shape[1], rows.shape[1]))
     for block in row_blocks(rows, rows_at_once(rows)):
-        total += first_and_second(block, RAW, row_totals(block))[1]
+        total += products(block, np.ones(block.shape[0]))
     return total
 
 
