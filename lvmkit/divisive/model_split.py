@@ -144,10 +144,8 @@ def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
     other = column_sums(rows, split.side)
     centers = np.stack([(sums.first - other) / max(n - m, 1), other / max(m, 1)])
     prior = node_prior(rows, sums, family)
-    totals = centers.sum(axis=1, keepdims=True)
-    if family is MULTINOMIAL:
-        centers = centers / np.where(totals > 0, totals, 1.0)
-    params = MixtureParams(np.array([n - m, m]) / n, (1 - SHARED) * centers + SHARED * prior.mean)
+    inside = (1 - SHARED) * family.project(centers) + SHARED * prior.mean
+    params = MixtureParams(np.array([n - m, m]) / n, inside)
     return likelihood_split(rows, params, prior, family, em=True)
 
 

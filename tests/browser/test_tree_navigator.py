@@ -23,7 +23,6 @@ centers = np.full((4, 12), 0.05)
 for j in range(4):
     centers[j, 3 * j : 3 * j + 3] = 0.8
 X = (random.random((len(labels), 12)) < centers[labels]).astype(np.float32)
-X[X.sum(axis=1) == 0, 0] = 1
 codes = [f"C{i}" for i in range(12)]
 hostile = "<img src=x onerror=window.hacked=1>"
 var = pd.DataFrame({"title": [f"Disease {c} {hostile}" for c in codes]}, index=codes)

@@ -347,7 +347,13 @@ def test_names_of_all_kinds_are_read():
         0: "Heart (1 of 2)",
         2: "Heart (2 of 2)",
     }
-    assert names_of(SimpleNamespace(annotations_={"node_names": {"7": "Leaf"}})) == {7: "Leaf"}
+    tree = lvmkit.SpectralTree(max_depth=2).fit(np.repeat(np.eye(4), 6, axis=0))
+    leaf = tree.tree_.leaves[2]
+    tree.annotations_ = {"node_names": {"1": "not a leaf", str(leaf): "Childbirth"}}
+    named = names_of(tree)
+    assert sorted(named) == list(range(tree.n_leaves_))
+    assert named[2] == f"{tree.tree_.label(leaf)} Childbirth"
+    assert named[0] == tree.tree_.label(tree.tree_.leaves[0])
     assert names_of(SimpleNamespace()) == {}
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pandas as pd
 
 from lvmkit.charts import png, svg, tree_chart
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.giving import GivesFiles, written
 from lvmkit_widgets.kinds import Form, Table
 from lvmkit_widgets.navigator.part import TreePart
 from lvmkit_widgets.navigator.state import NavigatorState
@@ -47,7 +46,7 @@ TABLES: dict[str, Callable[[NavigatorState], pd.DataFrame]] = {
 TEXTS = {"json": "application/json", "text": "text/plain", "python": "text/x-python"}
 
 
-class Files(TreePart):
+class Files(GivesFiles, TreePart):
     """Buttons that hand over files, and the steps taken."""
 
     title: ClassVar[str] = "Steps and files"
@@ -104,8 +103,7 @@ class Files(TreePart):
         board : Dashboard
             The dashboard that holds the components.
         """
-        self._board: Any = board
-        board.listen("files", "pressed", self._give)
+        super().connect(board)
         board.listen("files", "values", self._set)
         board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
 
@@ -113,32 +111,13 @@ class Files(TreePart):
         """Hide small counts, or show them."""
         self.state.hide_small = not values.get("small")
 
-    def _give(self, name: str) -> None:
-        """Hand over a file."""
-        file, data, mime = self.made(name)
-        self._board.download(file, data, mime=mime)
-        warning = ""
-        if name == "rows" and self.state.private:
-            warning = " It holds ids of single patients: keep it here."
-        self._board.say(f"{file} was handed to your browser.{warning}")
+    def warning(self, name: str) -> str:
+        """Say that rows are of single patients."""
+        single = name == "rows" and self.state.private
+        return " It holds ids of single patients: keep it here." if single else ""
 
     def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file.
-
-        Parameters
-        ----------
-        name : str
-            A key of `FILES`.
-
-        Returns
-        -------
-        file : str
-            Its name.
-        data : bytes
-            Contents.
-        mime : str
-            Kind of contents.
-        """
+        """Make a file; `name` is a key of `FILES`."""
         state = self.state
         if name in TABLES:
             file = {"nodes": "branches", "codes": "terms"}.get(name, name)
@@ -152,9 +131,7 @@ class Files(TreePart):
             file = {"json": "tree.json", "text": "tree.txt", "python": "steps.py"}[name]
             return file, texts[name](state).encode(), TEXTS[name]
         if name == "page":
-            with tempfile.TemporaryDirectory() as folder:
-                data = self._board.to_html(Path(folder) / "tree.html").read_bytes()
-            return "tree.html", data, "text/html"
+            return "tree.html", written(self._board.to_html, "tree.html"), "text/html"
         chart = tree_picture(state)
         if name == "picture_png":
             return "tree.png", png(chart), "image/png"

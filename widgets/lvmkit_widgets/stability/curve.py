@@ -57,6 +57,8 @@ class Curve(StabilityPart):
         """
         super().bind(state)
         self.table.columns = columns_of(state.subject.what)
+        against = "depth" if state.subject.what == "depths" else "number of clusters"
+        self.curve.title = f"Stability against the {against}"
 
     def follow(self) -> None:
         """Show what is picked."""
@@ -177,7 +179,7 @@ def rows_of(state: StabilityState) -> list[dict[str, Any]]:
             stable = int((study.cluster_stability[shown] >= REAPPEARS).sum())
             row |= {"found": int(study.found[0]), "repeats": study.n_repeats}
             row |= {"mean": float(study.ari.mean()), "reappear": f"{stable} of {int(shown.sum())}"}
-            row["span"] = f"{study.ari.min():.2f}–{study.ari.max():.2f}"
+            row["span"] = f"{study.ari.min():.2f}–{study.ari.max():.2f}".replace("-", "−")
             best_one = "recommended" if study.ari.mean() >= GOAL else f"best, below {GOAL:g}"
             notes = [best_one] if best.get(cell.method) == cell.value else []
             row["note"] = ", ".join([*notes, *(["sample"] if state.is_sampled(cell) else [])])

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
+from functools import partial
 from typing import Any, ClassVar
 
 import lvmkit
 from lvmkit import charts
-from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.giving import GivesFiles, written
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import csv
 from lvmkit_widgets.stability.clusters import clusters_frame
@@ -33,7 +32,7 @@ HELP = {
 }
 
 
-class Files(StabilityPart):
+class Files(GivesFiles, StabilityPart):
     """Buttons that hand over files."""
 
     title: ClassVar[str] = "Take away"
@@ -60,55 +59,20 @@ class Files(StabilityPart):
         )
         self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": told}]
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
-        self._board: Any = board
-        board.listen("files", "pressed", self._give)
-
-    def _give(self, name: str) -> None:
-        """Hand over a file."""
-        if self.state.study is None and name != "model":
-            raise ValueError(NOTHING)
-        file, data, mime = self.made(name)
-        self._board.download(file, data, mime=mime)
-        self._board.say(f"{file} was handed to your browser.")
-
     def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file.
-
-        Parameters
-        ----------
-        name : str
-            A key of `FILES`.
-
-        Returns
-        -------
-        file : str
-            Its name.
-        data : bytes
-            Contents.
-        mime : str
-            Kind of contents.
-        """
+        """Make a file; `name` is a key of `FILES`."""
         state = self.state
+        if state.study is None and name != "model":
+            raise ValueError(NOTHING)
         if name in ("repeats", "clusters"):
             table = state.table() if name == "repeats" else clusters_frame(state)
             return f"stability-{name}.csv", csv(table), "text/csv"
         if name in ("page", "model"):
             file = "stability.html" if name == "page" else "model.npz"
-            with tempfile.TemporaryDirectory() as folder:
-                if name == "page":
-                    self._board.to_html(Path(folder) / file)
-                else:
-                    lvmkit.save(state.estimator_at(), Path(folder) / file)
-                data = (Path(folder) / file).read_bytes()
-            return file, data, "text/html" if name == "page" else "application/octet-stream"
+            if name == "page":
+                return file, written(self._board.to_html, file), "text/html"
+            model = state.estimator_at()
+            return file, written(partial(lvmkit.save, model), file), "application/octet-stream"
         return f"stability-{name}.png", charts.png(picture_of(state, name)), "image/png"
 
 

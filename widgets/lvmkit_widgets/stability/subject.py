@@ -17,6 +17,7 @@ from lvmkit import _rows
 from lvmkit._typing import Labels
 from lvmkit.scores.refits import numbered
 from lvmkit.scores.stability_over import parameter_of, with_value
+from lvmkit.trees import Tree
 
 SAMPLE_ROWS = 4_000  # what is measured first of large data
 LARGE = 6_000  # rows from which on a sample is measured first
@@ -212,14 +213,19 @@ def names_of(estimator: Any) -> dict[int, str]:
     Returns
     -------
     dict of int to str
-        By the numbers in `labels_`. Of merged clusters each part carries the name, and which part it is.
+        By the numbers in `labels_`. Of merged clusters each part carries the name, and which part it is. Leaves of a
+        tree are called by their place, as in the tree navigator.
     """
     notes = getattr(estimator, "annotations_", None) or {}
+    given = notes.get("topic_names")
     named: dict[int, str] = {}
-    for kind in ("topic_names", "node_names"):
-        given = notes.get(kind)
-        if isinstance(given, Mapping):
-            named |= {int(key): str(name) for key, name in given.items() if str(key).isdigit()}
+    if isinstance(given, Mapping):
+        named = {int(key): str(name) for key, name in given.items() if str(key).isdigit()}
+    tree = getattr(estimator, "tree_", None)
+    if isinstance(tree, Tree):
+        nodes = notes.get("node_names") or {}
+        for number, leaf in enumerate(tree.leaves):
+            named[number] = f"{tree.label(leaf)} {nodes.get(str(leaf), '')}".strip()
     for cluster in notes.get("clusters") or []:
         name, parts = str(cluster.get("name") or ""), list(cluster.get("components") or [])
         for place, part in enumerate(parts if name else []):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
 from lvmkit.charts import png, relevance_chart, svg, topic_map_chart, topic_map_table
-from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.giving import GivesFiles, written
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import csv
 from lvmkit_widgets.topics.figures import Figures
@@ -41,7 +39,7 @@ HELP = {
 }
 
 
-class Files(TopicPart):
+class Files(GivesFiles, TopicPart):
     """Buttons that hand over files."""
 
     title: ClassVar[str] = "Take away"
@@ -72,40 +70,8 @@ class Files(TopicPart):
         self.form.controls = [*buttons, *asked, note]
         self.form.values = {"texts": bool(self.form.values.get("texts"))}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
-        self._board: Any = board
-        board.listen("files", "pressed", self._give)
-
-    def _give(self, name: str) -> None:
-        """Hand over a file."""
-        file, data, mime = self.made(name)
-        self._board.download(file, data, mime=mime)
-        self._board.say(f"{file} was handed to your browser.")
-
     def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file.
-
-        Parameters
-        ----------
-        name : str
-            A key of `FILES`.
-
-        Returns
-        -------
-        file : str
-            Its name.
-        data : bytes
-            Contents.
-        mime : str
-            Kind of contents.
-        """
+        """Make a file; `name` is a key of `FILES`."""
         state = self.state
         state.read_all(
             [state.topics]
@@ -125,10 +91,11 @@ class Files(TopicPart):
                 if name == "page"
                 else state.save
             )
-            with tempfile.TemporaryDirectory() as folder:
-                write(Path(folder) / file)
-                data = (Path(folder) / file).read_bytes()
-            return file, data, "text/html" if name == "page" else "application/octet-stream"
+            return (
+                file,
+                written(write, file),
+                "text/html" if name == "page" else "application/octet-stream",
+            )
         stem = name.removesuffix("_png")
         chart = map_picture(state) if stem == "map" else words_picture(state)
         file = "topic-map" if stem == "map" else f"words-of-topic-{state.topic}"
