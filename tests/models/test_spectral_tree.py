@@ -278,6 +278,14 @@ def test_reasons_name_the_cause():
     assert "one feature" in reason_of(np.array([[0], [1], [3], [5]]), split="model")
 
 
+def test_rows_of_one_code_each_are_split_by_raw_moments():
+    # No two codes occur together: the moments without coinciding indexes are zero.
+    X = np.repeat(np.eye(4), [9, 7, 5, 3], axis=0)
+    model = SpectralTree(max_depth=None, split="model").fit(X)
+    assert model.n_leaves_ == 4
+    assert adjusted_rand(X.argmax(axis=1), model.labels_) == 1
+
+
 def test_constant_columns_do_not_break_it(planted):
     X = planted.X.toarray()
     X[:, 0], X[:, 1] = 1, 0
