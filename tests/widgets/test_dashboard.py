@@ -1,11 +1,15 @@
 """A dashboard without a browser: listeners, batches, messages, background work, twins."""
 
+import threading
+import weakref
+
 import pytest
+from bokeh.document import Document
 
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.exchange import asked_by
 from lvmkit_widgets.kinds import Form, Sizes, Status, Table, Text
-from lvmkit_widgets.twins import flat_fields
+from lvmkit_widgets.twins import PageHost, flat_fields
 
 
 @pytest.fixture
@@ -34,6 +38,8 @@ class Twin:
 
 class Loop:
     """A host whose loop is turned by hand."""
+
+    here = True
 
     def __init__(self):
         self.waiting = []
@@ -167,6 +173,28 @@ def test_cancelled_work_changes_nothing(board):
     in_browser(board, loop, lambda: board.background(work, done.append))
     finish(board, loop)
     assert done == []
+    assert board.components["status"].message == "Stopped. Nothing was changed."
+
+
+def test_work_that_nobody_waits_for_any_more_is_stopped(board):
+    document, done, ready, gone = Document(), [], threading.Event(), threading.Event()
+    session = Loop()
+    document._session_context = weakref.ref(session)  # as a server does
+    document.on_change_dispatch_to(session)
+
+    def work(progress):
+        ready.set()
+        gone.wait(10)
+        progress("next", 0.5)
+
+    in_browser(board, PageHost(document), lambda: board.background(work, done.append))
+    ready.wait(10)
+    document.destroy(session)
+    job = board._job
+    gone.set()
+    job.wait(10)
+    assert done == []
+    assert not board.busy
     assert board.components["status"].message == "Stopped. Nothing was changed."
 
 

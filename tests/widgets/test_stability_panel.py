@@ -66,6 +66,8 @@ def measured(patients):
 class Loop:
     """A host whose loop is turned by hand."""
 
+    here = True
+
     def __init__(self):
         self.waiting = []
 
@@ -237,6 +239,19 @@ def test_in_a_browser_every_repeat_is_shown_and_cancelling_keeps_them(panel):
     loop.turn(panel)
     assert len(panel.state.table()) == 12
     assert panel.components["status"].message == "Measured."
+
+
+def test_a_cancel_that_comes_when_a_repeat_has_just_ended_is_obeyed(panel):
+    loop = Loop()
+    ask(panel, loop, lambda: panel.components["status"].fire("seen"))
+    panel._job.wait(30)  # its last report is past, its result not yet shown
+    ask(panel, loop, lambda: panel.components["status"].fire("cancel"))
+    loop.turn(panel)
+    assert len(panel.state.table()) == 1
+    assert "1 of 12 repeats are measured and kept" in panel.components["status"].message
+    ask(panel, loop, lambda: panel.components["run"].fire("pressed", "measure"))
+    loop.turn(panel)
+    assert len(panel.state.table()) == 12
 
 
 def test_it_begins_once_only(panel):

@@ -69,6 +69,7 @@ class Dashboard(Viewer):
         self._exchange = Exchange({"stage": self.stage, **self.components}, self._fail)
         self._status = next((p for p in self.components.values() if isinstance(p, Status)), None)
         self._job: Job | None = None
+        self._cancelled = False
         self.listen("stage", "file_taken", lambda _: setattr(self.stage, "file", b""))
         if self._status is not None:
             self._status.on("cancel", lambda _: self.cancel())
@@ -147,13 +148,17 @@ class Dashboard(Viewer):
             return False
         host = None if wait else asked_by.get()
         answer = self._exchange.answer
+
+        def report(text: str, share: float | None) -> None:
+            if host is not None and not host.here:
+                raise Cancelled  # nobody waits for it any more
+            answer(host, lambda: self._show_progress(text, share))
+
         self._job = Job(
             work,
             done=lambda result: self._end(done, result),
             failed=lambda error: self._end(self._raise_or_tell, error),
-            progress=Progress(
-                lambda text, share: answer(host, lambda: self._show_progress(text, share))
-            ),
+            progress=Progress(report),
         )
         self._begin(label, can_cancel=can_cancel and host is not None)
         if host is None:
@@ -167,6 +172,11 @@ class Dashboard(Viewer):
         if self._job is not None:
             self._job.progress.cancel()
             self.say("Stopping …", state=None)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the reader asked to stop the work that ended last, be it too late to stop it."""
+        return self._cancelled
 
     @property
     def busy(self) -> bool:
@@ -333,6 +343,7 @@ class Dashboard(Viewer):
     def _end(self, follow: Callable[[Any], None], value: Any) -> None:
         """Use the result of the work, or tell why there is none."""
         with self.batch():
+            self._cancelled = self._job is not None and self._job.progress.cancelled
             self._job = None
             self._set_forms(busy=False)
             if self._status is not None:

@@ -25,6 +25,10 @@ class Cancelled(Exception):  # noqa: N818 - nothing went wrong
 class Host(Protocol):
     """Where a dashboard is shown: runs a function in the turn of its own loop."""
 
+    @property
+    def here(self) -> bool:
+        """Whether the reader's page is still there."""
+
     def call(self, function: Callable[[], None]) -> None:
         """Run the function soon, on the loop; may be called from any thread."""
 
@@ -61,6 +65,11 @@ class Progress:
     def cancel(self) -> None:
         """Let the next report stop the work."""
         self._stop.set()
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether it was asked to stop."""
+        return self._stop.is_set()
 
 
 class Job:

@@ -63,6 +63,8 @@ class LoopHost:
         The loop of the kernel's main thread.
     """
 
+    here = True  # as long as the kernel runs at all
+
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.loop = loop
 
@@ -83,9 +85,19 @@ class PageHost:
     def __init__(self, document: Document) -> None:
         self.document = document
 
+    @property
+    def here(self) -> bool:
+        """Whether the server still knows the page; it forgets pages that were closed a while ago."""
+        return self.document.session_context is not None
+
     def call(self, function: Callable[[], None]) -> None:
-        """Run the function in the next turn of the server; from any thread."""
-        self.document.add_next_tick_callback(partial(self._run, function))
+        """Run the function in the next turn of the server, or now if the page is gone; from any thread."""
+        try:
+            self.document.add_next_tick_callback(partial(self._run, function))
+        except AttributeError:  # what Bokeh raises for a page that it has taken down
+            if self.here:
+                raise
+            function()
 
     def _run(self, function: Callable[[], None]) -> None:
         """Run the function with the page as the current document."""

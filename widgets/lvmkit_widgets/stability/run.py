@@ -113,9 +113,9 @@ class Run(StabilityPart):
         """Show a repeat, and go on with the next."""
         self.state.take(outcome)
         todo = self.state.todo()
-        stopped = outcome.study is None and not outcome.failed
+        stopped = self._board.cancelled or (outcome.study is None and not outcome.failed)
         if stopped or not todo:
-            self._end(len(todo), stopped=stopped)
+            self._end(len(todo), stopped=stopped and bool(todo))
         elif asked_by.get() is not None:
             self._next()
 
