@@ -26,15 +26,15 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
     study : StabilityStudy
         As made by `lvmkit.scores.stability_study`.
     hidden : array of int, optional
-        Numbers of clusters of which nothing is told, because too few rows are in them.
+        Numbers of clusters of which nothing but the name is told, because too few rows are in them.
 
     Returns
     -------
     DataFrame
-        cluster, label, n, jaccard (mean over the repeats), low, high (least and largest), verdict
-        ("reappears" from 0.75 on, "dissolves" below 0.5, "doubtful" between, "not shown"), partner
-        (number of the cluster with which it swaps most members; <NA> below a tenth) and exchanged
-        (share of the members of both that change sides).
+        cluster, label, n (<NA> where hidden), jaccard (mean over the repeats), low, high (least and
+        largest), verdict ("reappears" from 0.75 on, "dissolves" below 0.5, "doubtful" between, "not
+        shown"), partner (number of the cluster with which it swaps most members; <NA> below a tenth)
+        and exchanged (share of the members of both that change sides).
 
     Notes
     -----
@@ -62,6 +62,8 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
     exchanged = parts.max(axis=1)
     numbers = pd.array(study.clusters[partner], dtype="Int64")
     numbers[exchanged < SWAPS] = pd.NA
+    sizes = pd.array(study.sizes, dtype="Int64")
+    sizes[~shown] = pd.NA
     place = np.select(
         [~np.isfinite(jaccard), jaccard >= REAPPEARS, jaccard < DISSOLVES], [3, 0, 2], 1
     )
@@ -69,7 +71,7 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
         {
             "cluster": study.clusters,
             "label": study.cluster_labels,
-            "n": study.sizes,
+            "n": sizes,
             "jaccard": jaccard,
             "low": np.where(low > 1, np.nan, low),
             "high": np.where(high < 0, np.nan, high),
@@ -154,9 +156,10 @@ def cluster_stability_chart(
 
 def _told(table: pd.DataFrame, top: int) -> pd.DataFrame:
     """Choose the rows, and give each its color, link and words."""
-    data = table
+    # sizes are not drawn, and those of hidden clusters could be found from them
+    data = table.drop(columns="n")
     if len(table) > top:
-        data = table.sort_values("jaccard", kind="stable").head(top).sort_index()
+        data = data.sort_values("jaccard", kind="stable").head(top).sort_index()
     data = data.assign(href=[cluster_link(cluster) for cluster in data["cluster"]])
     data["color"] = data["verdict"].map(dict(zip(_WORDS, _COLORS, strict=True)))
     data["text_words"] = [_words(row) for row in data.to_dict("records")]

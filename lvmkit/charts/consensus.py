@@ -94,10 +94,8 @@ def consensus_matrix(
         order = np.lexsort((-at_home, places))
         order = order[shown[places[order]]]
         bounds = np.searchsorted(places[order], np.arange(k + 1))
-    labels = tuple(study.cluster_labels)
-    return Consensus(
-        matrix[np.ix_(order, order)], bounds, study.clusters, labels, len(places), blocks
-    )
+    labels, n_rows = tuple(study.cluster_labels), int(shown[places].sum())
+    return Consensus(matrix[np.ix_(order, order)], bounds, study.clusters, labels, n_rows, blocks)
 
 
 def consensus_chart(consensus: Consensus, *, width: int = 560) -> alt.LayerChart:

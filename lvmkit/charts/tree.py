@@ -57,7 +57,7 @@ def tree_table(
     -------
     DataFrame
         One row per node, depth first: node, parent, depth, label, n (a text), share, strength, terms, cluster
-        (number in the cut, from 1; missing above it).
+        (number in the cut, as `Tree.regrouped` gives it; missing above it).
 
     Examples
     --------
@@ -68,7 +68,7 @@ def tree_table(
     ['All', '20', <NA>]
     """
     cut = tree.leaves if frontier is None else list(frontier)
-    place = {node: k + 1 for k, node in enumerate(cut)}
+    place = {node: k for k, node in enumerate(cut)}
     shown, waiting = [], [0] if tree.nodes else []
     while waiting:
         shown.append(tree.nodes[waiting.pop()])

@@ -16,8 +16,9 @@ from lvmkit.divisive.splits import WIDE, Refusal, Rows, Split, Splitter, Sums, b
 from lvmkit.streams import row_blocks
 from lvmkit.trees import Node, Tree
 
-LOST = 1e-8
-"""A part with less of the squares than this is summed anew: as what remains of its whole it would be rounding."""
+LOST = 1e-4
+"""A part with less of the squares than this, of those last summed from rows, is summed anew: of what remains after
+subtractions its second direction, far below the squares, would be rounding."""
 
 
 class Growth(NamedTuple):
@@ -46,6 +47,8 @@ class _Branch:
     rows: Rows
     index: Labels
     sums: Sums
+    squares: float
+    """Trace of the products that were last summed from rows, here or above."""
     turns: tuple[int, ...] = ()
     split: Split | None = None
     reason: str = ""
@@ -105,7 +108,8 @@ class _Grower:
         self.splitter, self.limits, self.progress = splitter, limits, progress
         self.ranks = canonical_ranks(rows) if limits.min_support is not None else None
         index = np.arange(rows.shape[0])
-        self.root = _Branch(rows, index, self.sums_of(rows))
+        sums = self.sums_of(rows)
+        self.root = _Branch(rows, index, sums, _squares(sums.second))
 
     def grown(self) -> _Branch:
         """Grow level by level, or where it gains most first if the number of leaves is limited."""
@@ -163,10 +167,7 @@ class _Grower:
         if smaller == 0:
             branch.reason = "the split sends all rows one way"
         elif smaller < self.limits.min_samples_leaf:
-            branch.reason = (
-                f"a part would have {smaller:,} rows, fewer than min_samples_leaf="
-                f"{self.limits.min_samples_leaf:,}"
-            )
+            branch.reason = "a part would have fewer rows than min_samples_leaf"
         else:
             branch.split = found
             if self.limits.max_leaf_nodes is not None:
@@ -177,13 +178,14 @@ class _Grower:
         """Return why a branch need not be looked at, or nothing."""
         limits = self.limits
         if branch.size < 2:
-            return f"{branch.size} row: fewer than 2"
+            return "it has fewer than two rows"
         if _all_equal(branch.rows):
             return "all its rows are equal"
         if limits.max_depth is not None and len(branch.turns) >= limits.max_depth:
             return f"the tree may not be deeper (max_depth={limits.max_depth})"
         if branch.size < 2 * limits.min_samples_leaf:
-            return f"{branch.size:,} rows cannot make two parts of min_samples_leaf={limits.min_samples_leaf:,}"
+            least = limits.min_samples_leaf
+            return f"it has too few rows for two parts of min_samples_leaf={least:,}"
         return ""
 
     def judge(self, branch: _Branch) -> None:
@@ -219,14 +221,19 @@ class _Grower:
             return
         parts = [np.flatnonzero(split.side == j) for j in (0, 1)]
         rows = [branch.rows[part] for part in parts]
+        squares = [branch.squares, 0.0]
         if len(branch.turns) + 1 == self.limits.max_depth:  # nobody will ask for their products
             larger, smaller = (Sums(column_sums(part), None) for part in rows)
         else:
             smaller = self.sums_of(rows[1])
-            second = self.remaining(branch.sums.second, rows, smaller.second)
+            second = self.remaining(branch, rows, smaller.second)
+            if second is None and self.keeps_second(rows[0]):
+                second = _products(rows[0])
+                squares[0] = _squares(second)
             larger = Sums(column_sums(rows[0]), second)
+            squares[1] = _squares(smaller.second)
         branch.children = tuple(
-            _Branch(rows[j], branch.index[parts[j]], sums, (*branch.turns, j))
+            _Branch(rows[j], branch.index[parts[j]], sums, squares[j], (*branch.turns, j))
             for j, sums in enumerate((larger, smaller))
         )
         branch.rows, branch.sums = None, Sums(branch.sums.first, None)
@@ -237,17 +244,12 @@ class _Grower:
             else split.centers,
         )
 
-    def remaining(
-        self, whole: Array | None, rows: list[Rows], smaller: Array | None
-    ) -> Array | None:
-        """Return the products of the larger part: of the whole, what the smaller one leaves."""
-        if not self.keeps_second(rows[0]):
+    def remaining(self, branch: _Branch, rows: list[Rows], smaller: Array | None) -> Array | None:
+        """Return the products of the larger part, what the smaller one leaves; None if that would be rounding."""
+        if branch.sums.second is None or not self.keeps_second(rows[0]):
             return None
-        if whole is not None:
-            rest = whole - (_products(rows[1]) if smaller is None else smaller)
-            if np.trace(rest) > LOST * np.trace(whole):
-                return rest
-        return _products(rows[0])
+        rest = branch.sums.second - (_products(rows[1]) if smaller is None else smaller)
+        return rest if np.trace(rest) > LOST * branch.squares else None
 
     def sums_of(self, rows: Rows) -> Sums:
         """Sum rows, and their products where those are worth it."""
@@ -332,3 +334,8 @@ def _labels(root: _Branch, n: int) -> Labels:
             labels[branch.index] = number
             number += 1
     return labels
+
+
+def _squares(second: Array | None) -> float:
+    """Return the sum of the squares of rows."""
+    return 0.0 if second is None else float(np.trace(second))

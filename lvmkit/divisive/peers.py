@@ -12,6 +12,9 @@ from lvmkit.divisive.leading import SMALL, leading_two
 from lvmkit.divisive.splits import Refusal, Rows, Split, Sums, between, linear_split
 from lvmkit.linalg import fix_signs, top_eigenpairs
 
+ROUNDING = 1e-13
+"""Variation below this part of the squares is what single precision makes of equal rows."""
+
 
 def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
     """Split rows by the side of the mean that they lie on, along the first principal direction.
@@ -35,7 +38,7 @@ def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
     n = rows.shape[0]
     mean = sums.first / n
     values, direction = _principal(rows, sums, mean)
-    if values <= 1e-10 * _square(rows) / n:
+    if values <= ROUNDING * _square(rows) / n:
         return Refusal("its rows do not vary beyond rounding")
     along = np.asarray(rows @ direction).ravel() - float(mean @ direction)
     slopes, offsets = np.stack([-direction, direction]), float(mean @ direction) * np.array([1, -1])

@@ -52,8 +52,8 @@ class SpectralTree(ClusterMixin, RowModel):
     n_resamples : int, default=10
         Halves of a node's rows that are split anew for `min_support`.
     em : bool, default=False
-        Refine every split by EM, starting from its two sides; rows then go by their likelihood. For 0/1 rows and
-        counts.
+        Refine every split by EM, starting from its two sides, or of split="model" from the two pseudo-centers; rows
+        then go by their likelihood. For 0/1 rows and counts.
     equalize : float, default=0.3
         Of split="data", 0 to 1: power of their mean square in the node that features are divided by. 0 is the
         method as published, 0.5 gives all features the same weight.

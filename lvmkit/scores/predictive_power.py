@@ -46,8 +46,8 @@ def predictive_power(
     Raises
     ------
     ValueError
-        If lengths differ, values are missing, there are not two values with 2 rows or more each, or an
-        option is out of range.
+        If lengths differ, values are missing, there are not two values with 2 rows or more each, one of
+        them has no row on one side of a split, or an option is out of range.
 
     Notes
     -----
@@ -77,10 +77,15 @@ def predictive_power(
         msg = f"test_size={test_size!r} of {len(positive)} rows leaves no 2 rows on both sides; pass more"
         raise ValueError(msg)
     splits = StratifiedShuffleSplit(n_repeats, test_size=n_test, random_state=random_state)
-    rows = [
-        _tested(clusters[train], positive[train], clusters[test], positive[test])
-        for train, test in splits.split(clusters[:, None], positive)
-    ]
+    rows = []
+    for train, test in splits.split(clusters[:, None], positive):
+        if any(len(np.unique(positive[side])) < 2 for side in (train, test)):
+            msg = (
+                f"test_size={test_size!r} of {len(positive):,} rows puts all {min(positive.sum(), (~positive).sum())} "
+                "rows of the rarer value of outcome on one side; choose a test_size nearer to a half"
+            )
+            raise ValueError(msg)
+        rows.append(_tested(clusters[train], positive[train], clusters[test], positive[test]))
     return pd.DataFrame(rows, columns=list(_COLUMNS))
 
 

@@ -118,14 +118,19 @@ def in_order(
     object
         What the next task returned.
     """
-    # held here and not by each task: a limit set in another thread than the first has no effect
+    # each task holds the limit, not this generator, which may stay suspended for as long as its caller likes
+    if workers == 1:
+        for i, task in enumerate(tasks):
+            tell(i, 0.0)
+            yield _alone(task, partial(tell, i))
+    else:
+        yield from _side_by_side(tasks, tell, workers)
+
+
+def _alone(task: Callable[[Report], T], report: Report) -> T:
+    """Do a task with the numerical libraries at one thread."""
     with single_threaded_blas():
-        if workers == 1:
-            for i, task in enumerate(tasks):
-                tell(i, 0.0)
-                yield task(partial(tell, i))
-        else:
-            yield from _side_by_side(tasks, tell, workers)
+        return task(report)
 
 
 def _side_by_side(
@@ -143,7 +148,7 @@ def _side_by_side(
         try:
             for i in range(len(tasks)):
                 for task in tasks[i + len(waiting) : i + workers + 1]:
-                    waiting.append(pool.submit(task, report))
+                    waiting.append(pool.submit(_alone, task, report))
                 tell(i, 0.0)
                 while wait_for([waiting[0]], timeout=_POLL).not_done:
                     tell(i, 0.0)

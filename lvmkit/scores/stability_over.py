@@ -14,7 +14,7 @@ from lvmkit._checks import DataWarning, require_number
 from lvmkit._typing import Labels, Progress
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.refits import Report, found_by, in_order, n_workers, rows_of
-from lvmkit.scores.resampling import Draw, Protocol, Refit, draws, whole
+from lvmkit.scores.resampling import Draw, Protocol, Refit, draws, seed_names, whole
 from lvmkit.scores.stability import agreement
 from lvmkit.scores.stability_runs import warn_if_ended
 
@@ -134,18 +134,20 @@ def stability_over(
     matrix = rows_of(X)
     require_number(n_repeats, "n_repeats", least=1, whole=True)
     n_rows, every = matrix.shape[0], protocol == "halves"
-    cells = []
+    cells, drawn = [], dict[int, list[Draw]]()
     for name, value, estimator in _combined(methods, values, parameter):
         base = [whole(estimator, n_rows, random_state)] if protocol == "bootstrap" else []
-        made = draws(
-            estimator,
-            n_rows,
-            protocol=protocol,
-            shared=shared,
-            n_repeats=n_repeats,
-            random_state=random_state,
-        )
-        cells.append(_Cell(name, value, estimator, base, made))
+        n_seeds = len(seed_names(estimator))
+        if n_seeds not in drawn:  # rows are the same for all that take as many seeds: kept once
+            drawn[n_seeds] = draws(
+                estimator,
+                n_rows,
+                protocol=protocol,
+                shared=shared,
+                n_repeats=n_repeats,
+                random_state=random_state,
+            )
+        cells.append(_Cell(name, value, estimator, base, drawn[n_seeds]))
     rows: list[tuple[Any, ...]] = []
     remarks: dict[tuple[str, Any], str] = {}
     with told(progress) as tell, warnings.catch_warnings():

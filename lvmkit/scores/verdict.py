@@ -110,16 +110,16 @@ def _swaps(study: Judged, kept: npt.NDArray[np.bool_]) -> list[str]:
 
 
 def _dissolved(study: Judged, stability: Array) -> list[str]:
-    """Name clusters that no refit finds."""
+    """Name clusters whose best matches in other fits share less than half with them, on average."""
     lost = [study.cluster_labels[i] for i in np.flatnonzero(stability < DISSOLVES)]
     if not lost:
         return []
     named = ", ".join(lost[:5]) + (f" and {len(lost) - 5} more" if len(lost) > 5 else "")
     one = len(lost) == 1
     return [
-        f"Cluster {named} dissolves: no refit has one like it."
+        f"Cluster {named} dissolves: what is most like it in other fits shares less than half of it."
         if one
-        else f"Clusters {named} dissolve: refits have none like them."
+        else f"Clusters {named} dissolve: what is most like them in other fits shares less than half of them."
     ]
 
 

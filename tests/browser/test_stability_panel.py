@@ -88,13 +88,13 @@ def walk(page):
     tab(page, "Consensus")
     picture = page.locator(".lvm-picture svg:visible").first
     expect(picture).to_contain_text("How often two members")
-    tab(page, "Numbers of clusters")
+    tab(page, "Comparison")
     page.locator(".lvm-table tr.lvm-pickable", has_text="BernoulliMixture").nth(1).click()
     expect(verdict(page)).to_contain_text("BernoulliMixture, 4 clusters.")
     tab(page, "Clusters")
     expect(rows).to_have_count(4)
     expect(rows.first).to_contain_text("0 · <img src=x")
-    tab(page, "Numbers of clusters")
+    tab(page, "Comparison")
     assert page.evaluate("window.hacked") is None
 
 
@@ -169,7 +169,7 @@ def test_the_saved_page_answers(saved, open_page):
     page = open_page()
     page.goto(saved.as_uri())
     assert page.get_by_role("tab").all_inner_texts() == [
-        "Numbers of clusters",
+        "Comparison",
         "Clusters",
         "Consensus",
     ]

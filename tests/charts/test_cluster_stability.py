@@ -53,6 +53,9 @@ def test_nothing_is_told_of_hidden_clusters(study: StabilityStudy) -> None:
     assert row["verdict"] == "not shown"
     assert np.isnan(row[["jaccard", "low", "high", "exchanged"]].astype(float)).all()
     assert table["partner"].isna().tolist() == [True, False, False, True, True]
+    assert table["n"].tolist() == [20, 30, 20, 20, pd.NA]
+    spec = charts.cluster_stability_chart(table).to_dict()
+    assert not any("n" in row for rows in spec["datasets"].values() for row in rows)
 
 
 def test_the_chart_has_words_and_links(study: StabilityStudy) -> None:
@@ -63,6 +66,9 @@ def test_the_chart_has_words_and_links(study: StabilityStudy) -> None:
     assert bars[1]["text_words"].startswith("0.6")
     assert "doubtful, 4" in bars[1]["text_words"]
     assert bars[1]["text_words"].endswith("with 2")
+    span = spec["layer"][3]
+    assert span["mark"]["type"] == "rule"
+    assert (span["encoding"]["x"]["field"], span["encoding"]["x2"]["field"]) == ("low", "high")
     picture = charts.svg(charts.cluster_stability_chart(table))
     assert picture.count('href="#cluster=') == 5
     assert "&lt;b&gt;" in picture

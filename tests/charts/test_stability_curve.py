@@ -31,6 +31,7 @@ def test_the_table_has_mean_and_spread_and_leaves_out_what_failed() -> None:
     assert table["mean"].round(3).tolist() == [0.95, 0.95, 0.6, 0.6, 0.4]
     spread = np.std([0.5, 0.7], ddof=1)
     assert table["low"].iloc[2] == pytest.approx(0.6 - spread)
+    assert table["high"].iloc[2] == pytest.approx(0.6 + spread)
     assert table["high"].max() == 1.0
     assert table["low"].iloc[4] == table["high"].iloc[4] == 0.4
     assert table.attrs["why"] == "ours: 2"

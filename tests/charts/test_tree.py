@@ -4,6 +4,7 @@ import pytest
 
 import lvmkit
 from lvmkit.charts import svg, tree_chart, tree_table
+from lvmkit.charts.theme import NEUTRAL, PICKED
 from lvmkit.trees import Tree
 
 
@@ -26,14 +27,14 @@ def test_the_table_holds_the_tree_depth_first(tree: Tree) -> None:
     assert table["n"].tolist() == [f"{tree.nodes[i].size:,}" for i in tree.walk()]
     assert table["share"].iloc[0] == 1
     assert table["terms"].iloc[1] == ", ".join(tree.terms(1, n_terms=4))
-    assert table["cluster"].dropna().tolist() == list(range(1, len(tree.leaves) + 1))
+    assert table["cluster"].dropna().tolist() == list(range(len(tree.leaves)))
 
 
 def test_a_cut_names_and_meanings_are_in_the_table(tree: Tree) -> None:
     titles = {f"C{j}": f"Disease {j}" for j in range(8)}
     table = tree_table(tree, frontier=[1, 2], names={2: "Kidney"}, titles=titles)
     assert table["label"].tolist() == ["All", "1", "2 · Kidney"]
-    assert table["cluster"].tolist()[1:] == [1, 2]
+    assert table["cluster"].tolist()[1:] == [0, 1]
     assert "Disease" in table["terms"].iloc[1]
     assert "; " in table["terms"].iloc[1]
 
@@ -47,6 +48,17 @@ def test_rows_of_the_picture_are_links_and_lines_follow_the_strength(tree: Tree)
     thick = {row["thick"] for row in rows if "thick" in row}
     strong = [node.strength for node in tree.nodes if node.children]
     np.testing.assert_allclose(sorted(thick), sorted({1 + 2.5 * s for s in strong}))
+
+
+def test_bars_are_shares_and_those_of_the_cut_are_in_color(tree: Tree) -> None:
+    table = tree_table(tree, frontier=[1, 2])
+    spec = tree_chart(table, width=600).to_dict()
+    rows = [row for data in spec["datasets"].values() for row in data if "shade" in row]
+    bars = {row["node"]: row for row in rows}
+    assert [bars[i]["shade"] for i in (0, 1, 2)] == [NEUTRAL, PICKED, PICKED]
+    for node, share in zip(table["node"], table["share"], strict=True):
+        assert bars[node]["whole"] - bars[node]["start"] == 100
+        assert bars[node]["end"] - bars[node]["start"] == pytest.approx(100 * share)
 
 
 def test_long_names_are_cut_and_stay_inside(tree: Tree) -> None:

@@ -1,3 +1,5 @@
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,25 @@ def test_clusters_without_power_have_that_of_the_majority() -> None:
     assert 0.3 < found["auc"] < 0.7
 
 
+def test_a_cluster_of_each_row_tells_nothing_of_other_rows() -> None:
+    # learned by heart it is right of every row that it was learned from, and of no other
+    found = predictive_power(np.arange(200), np.arange(200) % 2 == 0, n_repeats=10)
+    assert (found["accuracy"] == 0.5).all()
+    assert (found["balanced_accuracy"] == 0.5).all()
+    assert (found["auc"] == 0.5).all()
+
+
+@pytest.mark.parametrize("n_test", [11, 30, 47])
+def test_scores_are_of_as_many_rows_as_asked_for(n_test: int) -> None:
+    outcome = np.arange(100) % 5 < 2
+    labels = np.where(np.arange(100) % 7 == 0, ~outcome, outcome)
+    options = {} if n_test == 30 else {"test_size": n_test / 100}
+    found = predictive_power(labels, outcome, **options)  # type: ignore[arg-type]
+    for share in [*found["accuracy"], *found["majority"]]:
+        assert n_test % Fraction(share).limit_denominator(100).denominator == 0
+    assert found["majority"].to_numpy() == pytest.approx(0.6, abs=1 / n_test)
+
+
 def test_noise_is_a_cluster_more_and_texts_are_outcomes() -> None:
     labels = np.repeat([-1, 4], 50)
     outcome = pd.Series(["long", "short"]).repeat(50)
@@ -69,3 +90,9 @@ def test_wrong_input_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         predictive_power(labels, outcome, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("test_size", [0.1, 0.9])
+def test_a_value_that_one_side_lacks_is_named(test_size):
+    with pytest.raises(ValueError, match="all 2 rows of the rarer value"):
+        predictive_power([0, 1] * 10, [True] * 2 + [False] * 18, test_size=test_size)

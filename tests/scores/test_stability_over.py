@@ -1,6 +1,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import BaseEstimator
 from sklearn.cluster import DBSCAN, BisectingKMeans, KMeans
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -11,6 +12,23 @@ from lvmkit.scores.stability_over import parameter_of, recommendation, with_valu
 
 BLOBS = np.repeat(np.eye(4) * 8, 40, axis=0) + np.random.default_rng(0).random((160, 4))
 METHODS = {"k-means": KMeans(n_init=5), "bisecting": lambda k: BisectingKMeans(k, n_init=3)}
+
+
+class Shaken(BaseEstimator):
+    """Finds planted clusters, with more rows astray the more clusters there are."""
+
+    def __init__(
+        self, n_components: int | None = None, n_clusters: int | None = 2, random_state: int = 0
+    ):
+        self.n_components = n_components
+        self.n_clusters = n_clusters
+        self.random_state = random_state
+
+    def fit(self, X: np.ndarray) -> "Shaken":
+        k, random = self.n_clusters or 0, np.random.default_rng(self.random_state)
+        astray = random.random(len(X)) < k / 20
+        self.labels_ = np.where(astray, random.integers(k, size=len(X)), X[:, 0].astype(int) % k)
+        return self
 
 
 def scored(means: dict[int, list[float]], n_clusters: int | None = None) -> pd.DataFrame:
@@ -112,6 +130,28 @@ def test_the_option_that_takes_the_value() -> None:
     assert with_value(DBSCAN(), 0.3, "eps").eps == 0.3
     with pytest.raises(ValueError, match="DBSCAN has no option n_components or"):
         stability_over(DBSCAN(), BLOBS, [1])
+
+
+def test_an_option_that_is_none_does_not_take_the_value() -> None:
+    assert parameter_of(Shaken()) == "n_clusters"
+    assert parameter_of(make_pipeline(PCA(), Shaken())) == "shaken__n_clusters"
+    assert parameter_of(Shaken(n_components=3)) == "n_components"
+    assert parameter_of(Shaken(n_clusters=None)) == "n_components"  # the first, if all are None
+    assert parameter_of(Shaken(), "n_components") == "n_components"
+    found = stability_over(Shaken(), np.arange(60.0)[:, None], [3, 5], n_repeats=1)
+    assert found["n_clusters"].tolist() == [3, 5]
+
+
+def test_the_goal_decides_which_value_is_recommended() -> None:
+    rows, values, chosen = np.arange(400.0)[:, None], [2, 3, 5, 8], []
+    for goal in (0.2, 0.4, 0.6):
+        found = stability_over(Shaken(), rows, values, n_repeats=3, goal=goal)
+        means = {value: found[found["value"] == value]["ari"].mean() for value in values}
+        chosen.append(max(value for value in values if means[value] >= goal))
+        assert found.attrs["recommended"] == {"Shaken": chosen[-1]}
+        assert set(found[found["recommended"]]["value"]) == {chosen[-1]}
+        assert f"with a mean index of {goal} or more" in found.attrs["why"]
+    assert len(set(chosen)) == 3
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,19 @@ class Cut(BaseEstimator):
         return self
 
 
+class Scripted(BaseEstimator):
+    """Finds in each fit what was planned for it; keeps what it was given."""
+
+    plans: list[np.ndarray] = []  # noqa: RUF012 - of the class, since every fit is made by a copy
+    seen: list[np.ndarray] = []  # noqa: RUF012
+
+    def fit(self, X: np.ndarray) -> "Scripted":
+        rows = X[:, 0].astype(int)
+        self.labels_ = self.plans[len(self.seen)][rows]
+        self.seen.append(rows)
+        return self
+
+
 def brute_jaccard(reference: np.ndarray, found: np.ndarray, cluster: int) -> float:
     seen = {i for i, label in enumerate(found) if label != UNSEEN}
     mine = {i for i in seen if reference[i] == cluster}
@@ -146,6 +159,63 @@ def test_consensus_is_counted_over_the_fits_that_saw_both() -> None:
     np.testing.assert_array_equal(study.consensus, study.consensus.T)
     assert len(study.sample) == 120
     assert stability_study(KMeans(3), BLOBS, n_repeats=1, sample=30).consensus.shape == (30, 30)
+
+
+def test_a_repeat_has_the_mean_of_its_fits_and_the_clusters_of_the_first() -> None:
+    with_noise = np.where(FIVES == 4, -1, FIVES)
+    Scripted.plans, Scripted.seen = [with_noise, FIVES // 3, FIVES % 3, FIVES], []
+    study = stability_study(Scripted(), ROWS, reference=FIVES, n_repeats=2)
+    alone = np.zeros((4, 5))
+    for i, (plan, rows) in enumerate(zip(Scripted.plans, Scripted.seen, strict=True)):
+        found = np.full(100, UNSEEN)
+        found[rows] = plan[rows]
+        alone[i] = [brute_jaccard(FIVES, found, cluster) for cluster in range(5)]
+    np.testing.assert_allclose(study.jaccard, [alone[:2].mean(axis=0), alone[2:].mean(axis=0)])
+    np.testing.assert_allclose(study.cluster_stability, alone.mean(axis=0))
+    assert study.found.tolist() == [4, 3]  # noise is no cluster
+
+
+def test_a_fit_that_saw_no_member_does_not_count_against_a_cluster() -> None:
+    one_alone = (np.arange(100) == 99).astype(int)
+    Scripted.plans, Scripted.seen = [one_alone] * 21, []
+    study = stability_study(
+        Scripted(), ROWS, reference=one_alone, protocol="bootstrap", n_repeats=20
+    )
+    unseen = [99 not in rows for rows in Scripted.seen[1:]]
+    assert 0 < sum(unseen) < 20
+    np.testing.assert_array_equal(np.isnan(study.jaccard[:, 1]), unseen)
+    assert study.cluster_stability.tolist() == [1.0, 1.0]
+    Scripted.seen = []
+    pairs = stability_study(Scripted(), ROWS, reference=one_alone, shared=0.1, n_repeats=5)
+    assert sum(99 not in rows for rows in Scripted.seen) > 0  # by one fit of a pair, never by both
+    np.testing.assert_array_equal(pairs.jaccard, 1)
+
+
+def test_a_cluster_that_no_fit_saw_has_no_index() -> None:
+    one_alone = (np.arange(100) == 99).astype(int)
+    Scripted.plans, Scripted.seen = [one_alone] * 21, []
+    studies = iter_stability(
+        Scripted(), ROWS, reference=one_alone, protocol="bootstrap", n_repeats=20, random_state=1
+    )
+    for study in studies:
+        seen = any(99 in rows for rows in Scripted.seen[1 : study.n_repeats + 1])
+        assert np.isnan(study.cluster_stability[1]) == (not seen)
+
+
+@pytest.mark.parametrize("reference", [None, PLANTED])
+def test_the_seed_decides_the_sample_and_names_are_kept(reference: np.ndarray | None) -> None:
+    names = ["a", "b", "c"]
+
+    def studied(seed: int) -> StabilityStudy:
+        rows = np.arange(120.0)[:, None]
+        options = {"reference": reference, "names": names, "sample": 30, "n_repeats": 1}
+        return stability_study(Cut((40, 80)), rows, random_state=seed, **options)  # type: ignore[arg-type]
+
+    one, same, other = (studied(seed) for seed in (1, 1, 2))
+    assert one.sample.tolist() == same.sample.tolist()
+    assert one.sample.tolist() != other.sample.tolist()
+    assert one.cluster_labels == ["0 · a", "1 · b", "2 · c"]
+    assert one.verdict().startswith("All 3 clusters reappear")
 
 
 @pytest.mark.parametrize("workers", ["1", "3"])

@@ -26,7 +26,7 @@ def node(number, parent, children, depth, size, mean, rule="linear"):
         offsets=np.array([0.0, -0.5 * depth]) if split else np.zeros(0),
         rule=rule if split else "",
         strength=0.5 if split else np.nan,
-        support=np.nan,
+        support=0.75 + depth / 8 if split else np.nan,
         reason="" if split else "all its rows are equal",
     )
 
@@ -76,6 +76,23 @@ def test_cuts(tree):
         tree.regrouped(labels, [1])
 
 
+def test_the_largest_nodes_are_opened_first():
+    nodes = (
+        node(0, None, (1, 2), 0, 20, [0.5, 0.5]),
+        node(1, 0, (3, 4), 1, 12, [0.5, 0.5]),
+        node(2, 0, (5, 6), 1, 8, [0.5, 0.5]),
+        node(3, 1, (7, 8), 2, 9, [0.5, 0.5]),
+        *(node(i, 1 + (i > 4), (), 2, 20 - 3 * i, [0.5, 0.5]) for i in (4, 5, 6)),
+        *(node(i, 3, (), 3, 12 - i, [0.5, 0.5]) for i in (7, 8)),
+    )
+    tree = Tree(nodes)
+    assert tree.frontier(n_leaves=2) == [1, 2]
+    assert tree.frontier(n_leaves=3) == [3, 4, 2]
+    assert tree.frontier(n_leaves=4) == [7, 8, 4, 2]
+    assert tree.frontier(n_leaves=4, closed=[3]) == [3, 4, 5, 6]
+    assert tree.frontier(n_leaves=4, depth=2) == [3, 4, 5, 6]
+
+
 def test_relevance_is_against_all_rows(tree):
     lift = tree.relevance(balance=0.0)
     assert lift[1] == pytest.approx(np.log([0.9 / 0.6, 0.1 / 0.4]))
@@ -84,8 +101,28 @@ def test_relevance_is_against_all_rows(tree):
     assert tree.terms(3) == ["fever"]
 
 
+def test_balance_weighs_frequency_against_lift(tree):
+    # "fever" is more frequent among the six, "cough" further above all ten.
+    nodes = list(tree.nodes)
+    nodes[1] = node(1, 0, (3, 4), 1, 6, [0.55, 0.5])
+    tree = Tree(tuple(nodes), tree.feature_names)
+    share, overall = np.array([0.55, 0.5]), np.array([0.6, 0.4])
+    for balance in (0.0, 0.3, 1.0):
+        by_hand = balance * np.log(share) + (1 - balance) * np.log(share / overall)
+        assert tree.relevance(balance=balance)[1] == pytest.approx(by_hand)
+        order = ["fever", "cough"] if balance == 1 else ["cough", "fever"]
+        assert tree.terms(1, balance=balance) == order
+        assert tree.terms(1, balance=balance, n_terms=1) == order[:1]
+        assert tree.to_frame(balance=balance)["terms"][1] == ", ".join(order)
+        assert json.loads(tree.to_json(balance=balance))["nodes"][1]["terms"] == order
+
+
 def test_table_and_json_say_the_same(tree):
     table = tree.to_frame()
+    assert table["share"].tolist() == [1.0, 0.6, 0.4, 0.4, 0.2]
+    np.testing.assert_equal(table["strength"].tolist(), [0.5, 0.5, np.nan, np.nan, np.nan])
+    np.testing.assert_equal(table["support"].tolist(), [0.75, 0.875, np.nan, np.nan, np.nan])
+    assert table["depth"].tolist() == [0, 1, 1, 2, 2]
     assert table["size"].tolist() == [10, 6, 4, 4, 2]
     assert table["parent"].tolist()[1:] == [0, 0, 1, 1]
     assert table["terms"][2] == "cough, fever"
@@ -94,6 +131,8 @@ def test_table_and_json_say_the_same(tree):
     assert records[0]["parent"] is None
     assert records[3]["reason"] == "all its rows are equal"
     assert records[3]["leaf"] == 0
+    one = records[1]
+    assert (one["share"], one["strength"], one["support"]) == (0.6, 0.5, 0.875)
 
 
 def test_text(tree):
@@ -119,6 +158,7 @@ def test_graph(tree):
     assert networkx.is_arborescence(graph)
     assert sorted(graph.edges) == [(0, 1), (0, 2), (1, 3), (1, 4)]
     assert graph.nodes[4]["size"] == 2
+    assert (graph.nodes[1]["strength"], graph.nodes[1]["support"]) == (0.5, 0.875)
 
 
 def test_empty_tree_is_no_trouble():

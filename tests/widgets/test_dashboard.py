@@ -78,6 +78,15 @@ def test_values_arrive_before_the_button_that_was_pressed(board):
     assert heard == [{"k": 9}]
 
 
+def test_two_clicks_that_a_host_merged_into_one_message_both_happen(board):
+    heard = []
+    board.listen("controls", "pressed", heard.append)
+    board._exchange.receive({"controls_pressed": [1, "a", []]}, None)
+    board._exchange.receive({"controls_pressed": [4, "d", [[1, "a"], [2, "b"], [3, "c"]]]}, None)
+    assert heard == ["a", "b", "c", "d"]
+    assert board.components["controls"].pressed[0] == 4
+
+
 def test_unknown_fields_from_a_browser_are_ignored(board, twin):
     board._exchange.receive({"layout": {}, "sizes_nonsense": 1}, None)
     assert twin.shown == []
@@ -174,6 +183,17 @@ def test_cancelled_work_changes_nothing(board):
     finish(board, loop)
     assert done == []
     assert board.components["status"].message == "Stopped. Nothing was changed."
+
+
+def test_an_interrupt_in_python_leaves_the_dashboard_usable(board):
+    def work(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        board.background(work, lambda _: None)
+    assert not board.busy
+    assert not board.components["controls"].busy
+    assert board.background(lambda _: 5, lambda _: None)
 
 
 def test_work_that_nobody_waits_for_any_more_is_stopped(board):

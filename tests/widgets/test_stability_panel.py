@@ -1,24 +1,25 @@
 """What the stability dashboard knows and does, without a browser."""
 
 import re
-from types import SimpleNamespace
 
 import anndata
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
-from sklearn.cluster import DBSCAN, KMeans
+from sklearn.base import BaseEstimator
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
 import lvmkit
 from lvmkit.scores import stability
-from lvmkit_widgets import StabilityPanel
+from lvmkit_widgets import StabilityPanel, stability_panel
 from lvmkit_widgets.exchange import asked_by
 from lvmkit_widgets.jobs import Cancelled
+from lvmkit_widgets.stability import state as states
 from lvmkit_widgets.stability import subject
-from lvmkit_widgets.stability.measuring import Cell, Piece
+from lvmkit_widgets.stability.files import picture_of
+from lvmkit_widgets.stability.measuring import Cell, Outcome, Piece
 from lvmkit_widgets.stability.options import parsed_values, written_values
-from lvmkit_widgets.stability.subject import Subject, names_of
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -122,6 +123,15 @@ def test_the_clusters_of_the_model_are_judged_under_their_names(measured, patien
     assert "<img" not in measured.components["bars"].svg
 
 
+def test_clusters_and_names_of_the_model_are_not_those_of_other_fits(measured):
+    own = measured.state.study_of(Cell("BernoulliMixture", 4))
+    others = {cell: study for cell, study in measured.state.studies.items() if study is not own}
+    assert len(others) == 5
+    for cell, study in others.items():
+        assert not any(study.names), cell
+        assert study.reference.tolist() != own.reference.tolist(), cell
+
+
 def test_it_says_in_words_what_holds_and_what_to_take(measured):
     text = measured.components["verdict"].text
     assert text.startswith("**BernoulliMixture, 4 clusters.** ")
@@ -142,6 +152,10 @@ def test_small_clusters_are_hidden(measured):
     assert row["verdict"] == "not shown"
     assert row["jaccard"] is None
     assert row["n"] == "<11"
+    assert "3 · Rare" not in measured.components["lines"].svg
+    assert "Gray" in measured.components["blocks"].svg
+    rows = {row["id"]: row for row in measured.components["values"].rows}
+    assert rows["BernoulliMixture · 4"]["reappear"].endswith(" of 3")
     measured.open_tab("main", 0)
 
 
@@ -167,6 +181,35 @@ def test_another_protocol_starts_anew(panel):
     panel.state.plan(protocol="bootstrap")
     assert panel.state.table().empty
     assert len(panel.state.todo()) == 12
+
+
+def test_a_protocol_that_does_not_exist_loses_nothing(panel):
+    panel.state.take(panel.state.measured(panel.state.todo()[0]))
+    with pytest.raises(ValueError, match="one of overlapping, bootstrap, halves; 'foo' was given"):
+        panel.state.plan(protocol="foo")
+    assert len(panel.state.table()) == 1
+
+
+def test_a_repeat_of_the_protocol_before_is_not_taken(panel):
+    state = panel.state
+    piece = state.todo()[0]
+    outcome = state.measured(piece)
+    state.plan(protocol="bootstrap")
+    state.take(outcome)
+    state.take(Outcome(piece, None, "failed"))
+    assert state.table().empty
+    assert state.failures == {}
+    state.plan(protocol="overlapping")
+    state.take(outcome)
+    assert len(state.table()) == 1
+
+
+def test_the_best_of_numbers_that_are_all_unstable_is_not_called_recommended():
+    noise = np.random.default_rng(0).random((60, 4))
+    panel = StabilityPanel(KMeans(5, n_init=1), noise, methods={}, values=[5, 6], n_repeats=2)
+    panel.measure()
+    notes = [row["note"] for row in panel.components["values"].rows]
+    assert sorted(notes) == ["", "best, below 0.9"]
 
 
 def test_picking_another_number_shows_its_clusters(measured):
@@ -202,10 +245,10 @@ def test_large_data_are_measured_on_a_sample_first(patients, monkeypatch):
     panel = StabilityPanel(model, cohort, methods={}, values=[3, 4], n_repeats=1)
     state = panel.state
     assert state.todo() == [
-        Piece(Cell("BernoulliMixture", 4), sampled=True),
-        Piece(Cell("BernoulliMixture", 3), sampled=True),
-        Piece(Cell("BernoulliMixture", 4), sampled=False),
-        Piece(Cell("BernoulliMixture", 3), sampled=False),
+        Piece(Cell("BernoulliMixture", 4), sampled=True, protocol="overlapping"),
+        Piece(Cell("BernoulliMixture", 3), sampled=True, protocol="overlapping"),
+        Piece(Cell("BernoulliMixture", 4), sampled=False, protocol="overlapping"),
+        Piece(Cell("BernoulliMixture", 3), sampled=False, protocol="overlapping"),
     ]
     state.take(state.measured(state.todo()[0]))
     assert state.study.sizes.sum() == 200
@@ -254,6 +297,15 @@ def test_a_cancel_that_comes_when_a_repeat_has_just_ended_is_obeyed(panel):
     assert len(panel.state.table()) == 12
 
 
+def test_measuring_from_python_waits_for_a_browser_that_measures(panel):
+    loop = Loop()
+    ask(panel, loop, lambda: panel.components["status"].fire("seen"))
+    panel.measure()  # returns at once: waiting would block the loop that ends the work
+    assert panel.components["status"].message.startswith("Still at work")
+    loop.turn(panel)
+    assert len(panel.state.table()) == 12
+
+
 def test_it_begins_once_only(panel):
     loop = Loop()
     assert panel.components["status"].waiting
@@ -287,6 +339,33 @@ def test_a_number_that_cannot_be_fitted_is_told_and_the_others_go_on(patients):
     assert "900" in told
     assert Cell("k-means", 3) in panel.state.studies
     assert Cell("k-means", 900) in panel.state.failures
+
+
+class Silent(BaseEstimator):
+    """Fails without a word."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X):
+        raise RuntimeError
+
+
+def test_a_method_that_fails_in_any_way_is_told_and_the_others_go_on(patients, caplog):
+    methods = {
+        "ward": AgglomerativeClustering(4),  # a TypeError: it does not take sparse rows
+        "silent": Silent(),
+        "k-means": KMeans(n_init=1),
+    }
+    panel = StabilityPanel(*patients, methods=methods, values=[4], n_repeats=1)
+    panel.measure()
+    failures = panel.state.failures
+    assert set(failures) == {Cell("ward", 4), Cell("silent", 4)}
+    assert "dense data is required" in failures["ward", 4]
+    assert failures["silent", 4] == "RuntimeError"
+    assert "ward" in caplog.text
+    assert Cell("k-means", 4) in panel.state.studies
+    assert panel.components["status"].message.startswith("Measured, except ward, 4: ")
 
 
 def test_the_form_plans(panel):
@@ -344,34 +423,6 @@ def test_any_clusterer_and_table_will_do():
     assert StabilityPanel(KMeans(3), frame).state.subject.n_rows == 90
 
 
-def test_proposed_numbers_are_around_the_models_own(patients):
-    for k in (2, 5, 12, 30):
-        given = Subject(lvmkit.BernoulliMixture(n_components=k), patients[1], {}).values()
-        assert k in given
-        assert min(given) == 2
-        assert len(given) <= 10
-        assert max(given) > k
-
-
-def test_names_of_all_kinds_are_read():
-    clusters = [
-        {"id": 5, "components": [0, 2], "name": "Heart"},
-        {"id": 1, "components": [1], "name": ""},
-    ]
-    assert names_of(SimpleNamespace(annotations_={"clusters": clusters})) == {
-        0: "Heart (1 of 2)",
-        2: "Heart (2 of 2)",
-    }
-    tree = lvmkit.SpectralTree(max_depth=2).fit(np.repeat(np.eye(4), 6, axis=0))
-    leaf = tree.tree_.leaves[2]
-    tree.annotations_ = {"node_names": {"1": "not a leaf", str(leaf): "Childbirth"}}
-    named = names_of(tree)
-    assert sorted(named) == list(range(tree.n_leaves_))
-    assert named[2] == f"{tree.tree_.label(leaf)} Childbirth"
-    assert named[0] == tree.tree_.label(tree.tree_.leaves[0])
-    assert names_of(SimpleNamespace()) == {}
-
-
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
@@ -407,6 +458,40 @@ def test_files_hold_totals_only(measured):
     assert files.made("model")[1].startswith(b"PK")
 
 
+def test_pictures_do_not_show_small_clusters(measured):
+    bars = picture_of(measured.state, "bars").to_dict()
+    (rare,) = [row for rows in bars["datasets"].values() for row in rows if row.get("cluster") == 3]
+    assert rare["verdict"] == "not shown"
+    assert rare["jaccard"] is None
+    blocks = picture_of(measured.state, "consensus").to_dict()
+    assert "Gray: not shown." in " ".join(blocks["title"]["subtitle"])
+
+
+def test_the_model_that_is_handed_over_is_the_one_that_was_judged(measured, patients, tmp_path):
+    files = next(part for part in measured.every_part if part.title == "Take away")
+    path = tmp_path / "model.npz"
+    path.write_bytes(files.made("model")[1])
+    model = lvmkit.load(path)
+    assert np.array_equal(model.centers_, patients[0].centers_)
+    assert model.annotations_["topic_names"]["3"] == "Rare"
+
+
+def test_models_of_the_library_are_handed_over_whoever_makes_them(patients):
+    panel = StabilityPanel(*patients, values=[4], n_repeats=1)
+    panel.open_tab("main", 3)
+    offered = {}
+    for method in panel.state.subject.methods:
+        panel.state.pick(method, 4)
+        names = [control["name"] for control in panel.components["files"].controls]
+        offered[method] = "model" in names
+    assert offered == {
+        "BernoulliMixture": True,
+        "k-means": False,
+        "bisecting k-means": False,
+        "spectral tree": True,
+    }
+
+
 def test_nothing_is_handed_over_before_something_is_measured(panel):
     with pytest.raises(ValueError, match="Nothing has been measured yet"):
         panel.components["files"].fire("pressed", "clusters")
@@ -421,6 +506,10 @@ def test_a_saved_page_holds_every_number_and_no_single_rows(measured, tmp_path):
     cases = measured.static_cases()[0]
     assert cases["when"] == "values.selected"
     assert len(cases["cases"]) == 6
+    own = cases["cases"]["BernoulliMixture · 4"]
+    assert "Gray" in own["blocks.svg"]
+    assert "not shown" in own["bars.svg"]
+    assert own["clusters.rows"][3]["n"] == "<11"
     assert measured.state.picked == Cell("BernoulliMixture", 4)
     text = cases["cases"]["k-means · 2"]["verdict.text"]
     assert text.startswith("**k-means, 2 clusters.**")
@@ -430,3 +519,54 @@ def test_a_page_that_is_saved_at_once_is_measured_first(patients, tmp_path):
     panel = StabilityPanel(*patients, methods={}, values=[4], n_repeats=1)
     panel.to_html(tmp_path / "stability.html")
     assert panel.state.study is not None
+
+
+def test_a_saved_page_answers_for_what_it_has_no_pictures_of(measured, monkeypatch):
+    monkeypatch.setattr(stability_panel, "SAVED_CASES", 2)
+    measured.state.plan(values=[2, 3, 4, 5])
+    try:
+        cases = measured.static_cases()[0]["cases"]
+    finally:
+        measured.state.plan(values=[2, 3, 4])
+    assert set(cases) == {f"{name} · {k}" for name in measured.state.chosen for k in (2, 3, 4, 5)}
+    assert [key for key, case in cases.items() if case["bars.svg"]] == [
+        "BernoulliMixture · 4",
+        "BernoulliMixture · 2",
+    ]
+    bare = cases["k-means · 3"]
+    assert bare["verdict.text"].startswith("**k-means, 3 clusters.** ")
+    assert len(bare["clusters.rows"]) == 3
+    assert bare["blocks.svg"] == ""
+    assert "this one is not among them" in bare["bars.caption"]
+    assert cases["BernoulliMixture · 4"]["bars.caption"] == ""
+    unknown = cases["k-means · 5"]
+    assert "Nothing has been measured yet." in unknown["verdict.text"]
+    assert unknown["clusters.rows"] == []
+
+
+def test_saving_a_page_draws_nothing_on_the_screen_and_tabulates_once(measured, monkeypatch):
+    drawn, chosen = [], []
+    watcher = measured.components["verdict"].param.watch(drawn.append, "text")
+
+    def recommendation(table, **options):
+        chosen.append(len(table))
+        return states_recommendation(table, **options)
+
+    states_recommendation = states.recommendation
+    monkeypatch.setattr(states, "recommendation", recommendation)
+    measured.state.version += 1
+    drawn.clear()
+    chosen.clear()
+    cases = measured.static_cases()[0]["cases"]
+    measured.components["verdict"].param.unwatch(watcher)
+    assert drawn == []
+    assert len(chosen) == len(cases)  # one for each verdict, none for tables
+    assert measured.state.picked == Cell("BernoulliMixture", 4)
+
+
+def test_a_table_that_a_reader_changes_is_not_the_one_that_is_kept(measured):
+    table = measured.state.table()
+    table["ari"] = 0.0
+    table.attrs["why"].clear()
+    assert measured.state.table()["ari"].min() > 0
+    assert measured.state.table().attrs["why"]

@@ -1,8 +1,6 @@
 """What the tree navigator knows and does, without a browser."""
 
-import base64
 import json
-import re
 from itertools import pairwise
 
 import anndata
@@ -16,8 +14,16 @@ from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
 from lvmkit_widgets.navigator.files import FILES
-from lvmkit_widgets.navigator.privacy import shown_counts
-from lvmkit_widgets.navigator.tables import nodes_table, rows_table, tree_text
+from lvmkit_widgets.navigator.layout import TreeLayout
+from lvmkit_widgets.navigator.marked import Marked
+from lvmkit_widgets.navigator.members import way_down
+from lvmkit_widgets.navigator.tables import (
+    clusters_table,
+    codes_table,
+    nodes_table,
+    rows_table,
+    tree_text,
+)
 
 NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -235,6 +241,10 @@ def test_cut_prune_and_split_make_frontiers():
         state.split(14)
     with pytest.raises(ValueError, match="no node 99"):
         state.prune(99)
+    for depth, error in ((-1, ValueError), (1.5, TypeError)):
+        with pytest.raises(error, match="depth must be"):
+            state.cut(depth=depth)
+    assert state.frontier == (1, 2)
 
 
 def test_every_step_can_be_undone_and_repeated_in_python(fitted, cohort):
@@ -261,10 +271,21 @@ def test_every_step_can_be_undone_and_repeated_in_python(fitted, cohort):
     assert (scope["state"].frontier, scope["state"].names) == wanted
 
 
-def test_a_cut_that_changes_nothing_is_no_step(board):
+def test_a_cut_or_name_that_changes_nothing_is_no_step(board):
     board.state.cut()
     assert len(board.state.history.steps) == 1
     assert "already" in board.state.message
+    board.state.rename(1, "Heart")
+    board.state.rename(1, " Heart ")
+    board.components["tree"].selected = 1
+    board.components["naming"].fire("pressed", "keep")
+    assert [step.text for step in board.state.history.steps] == ["Opened", "Named 1 “Heart”"]
+    assert board.state.message == "It was so already: Named 1 “Heart”."
+
+
+def test_a_node_that_the_tree_does_not_have_is_not_picked(board):
+    board.components["tree"].selected = 99
+    assert board.state.node == 0
 
 
 def test_the_model_keeps_names_and_cut(board, fitted, cohort):
@@ -273,10 +294,31 @@ def test_the_model_keeps_names_and_cut(board, fitted, cohort):
     again = TreeNavigator(fitted, cohort).state
     assert again.names == {1: "Heart"}
     assert again.frontier == (1, 2)
-    fitted.annotations_ = {"node_names": {"77": "gone"}, "cut": [1]}
-    other = TreeNavigator(fitted, cohort).state
-    assert other.names == {}
-    assert list(other.frontier) == fitted.tree_.leaves
+
+
+def test_other_annotations_of_the_model_stay(board, fitted):
+    fitted.annotations_ = {"from": "ward 7"}
+    board.state.rename(1, "Heart")
+    assert fitted.annotations_["from"] == "ward 7"
+    assert fitted.annotations_["node_names"] == {"1": "Heart"}
+
+
+@pytest.mark.parametrize(
+    "notes",
+    [
+        {"node_names": {"77": "gone"}, "cut": [1]},
+        {"node_names": None, "cut": None},
+        {"node_names": {"x": "a word", "1": 5}, "cut": "abc"},
+        {"node_names": ["Heart"], "cut": [1, 1.5]},
+        {"cut": [0, 1]},
+        ["Heart"],
+    ],
+)
+def test_names_and_cuts_of_another_tree_are_left_out(notes):
+    tree = complete(2)
+    found = Marked.kept_with(TreeLayout(tree), notes)
+    assert found.names == ()
+    assert list(found.frontier) == tree.leaves
 
 
 def test_the_reader_cuts_names_and_goes_back(board):
@@ -319,14 +361,26 @@ def test_the_cut_is_a_clustering_that_the_explorer_takes(board, fitted, cohort):
     np.testing.assert_array_equal(cut.labels_, fitted.tree_.regrouped(fitted.labels_, [1, 2]))
     np.testing.assert_array_equal(cut.predict(cohort), cut.labels_)
     np.testing.assert_allclose(cut.centers_[0], fitted.tree_.nodes[1].mean, atol=1e-6)
+    sizes = np.bincount(cut.labels_)
+    assert sizes[0] > sizes[1]
+    np.testing.assert_allclose(cut.weights_, sizes / len(cohort))
     assert cut.predict_proba(cohort).sum() == cohort.n_obs
     explorer = board.explorer()
     assert isinstance(explorer, ClusterExplorer)
-    np.testing.assert_array_equal(explorer.state.assignment.labels, cut.labels_ + 1)
-    assert explorer.state.clustering.ids == [1, 2]
+    np.testing.assert_array_equal(explorer.state.assignment.labels, cut.labels_)
+    assert explorer.state.clustering.ids == [0, 1]
     assert explorer.state.clustering.labels == ["Heart", "Branch 2"]
     state.cut()
     assert len(explorer.state.clustering.ids) == 2
+
+
+def test_a_cut_finds_columns_by_their_names(board, cohort):
+    cut = board.state.clustering()
+    turned = cohort[:, ::-1]
+    np.testing.assert_array_equal(cut.predict(turned), cut.labels_)
+    table = pd.DataFrame(turned.X.toarray(), columns=turned.var_names)
+    np.testing.assert_array_equal(cut.predict_proba(table).argmax(axis=1), cut.labels_)
+    np.testing.assert_array_equal(cut.predict(cohort.X), cut.labels_)
 
 
 def test_the_explorer_of_a_cut_can_merge_save_and_be_saved(board, tmp_path):
@@ -386,14 +440,20 @@ def test_rows_are_listed_page_by_page_and_explained(board, fitted):
 
 
 def test_the_way_down_is_the_way_of_the_tree(board, fitted):
-    from lvmkit_widgets.navigator.members import way_down
-
     leaf = fitted.tree_.leaves[fitted.labels_[5]]
     path = fitted.tree_.path(leaf)
     lines = way_down(board.state, 5, leaf)
     assert [line.split(",")[0] for line in lines] == [
         f"to {fitted.tree_.label(below)}" for _, below in pairwise(path)
     ]
+
+
+def test_a_row_is_explained_by_what_spoke_for_its_side():
+    X = sparse.csr_matrix(np.array([[1, 0], [0, 1], [1, 1]] * 20, dtype=np.float32))
+    cohort = anndata.AnnData(X, var=pd.DataFrame(index=["C0", "C1"]))
+    state = TreeNavigator(complete(1, d=2), cohort).state
+    lines = [way_down(state, row, state.layout.leaves[state.labels[row]]) for row in range(3)]
+    assert lines == [["to 1, because of C0"], ["to 2, because of C1"], ["to 1, because of C0"]]
 
 
 def test_documents_are_read_and_nothing_of_them_is_hidden(documents, tmp_path):
@@ -408,137 +468,6 @@ def test_documents_are_read_and_nothing_of_them_is_hidden(documents, tmp_path):
     text = board.to_html(tmp_path / "tree.html").read_text("utf-8")
     assert HOSTILE.replace("<", "\\u003c") not in text
     assert "speech-" not in text
-
-
-# -- what must not be seen ----------------------------------------------------------------------
-
-
-def random_tree(random, n_leaves, d):
-    """Counts of a random binary tree, sums upward; splits from the root down."""
-    splits, leaves, count = [], [0], 1
-    while len(leaves) < n_leaves:
-        whole = leaves.pop(random.integers(len(leaves)))
-        splits.append((whole, count, count + 1))
-        leaves += [count, count + 1]
-        count += 2
-    sizes = np.zeros(count, dtype=int)
-    counts = np.zeros((count, d), dtype=int)
-    for leaf in leaves:
-        sizes[leaf] = random.integers(1, 200)
-        counts[leaf] = random.binomial(sizes[leaf], random.choice([0.01, 0.1, 0.5, 0.97], d))
-    for whole, left, right in reversed(splits):
-        sizes[whole] = sizes[left] + sizes[right]
-        counts[whole] = counts[left] + counts[right]
-    return counts, sizes, np.array(splits)
-
-
-def test_no_hidden_count_follows_from_the_others():
-    random = np.random.default_rng(1)
-    for _ in range(60):
-        counts, sizes, splits = random_tree(random, int(random.integers(2, 12)), 8)
-        shown, hidden = shown_counts(counts, splits, sizes=sizes)
-        assert hidden[(counts > 0) & (counts < 11)].all()
-        rest = sizes[:, None] - counts
-        assert hidden[(rest > 0) & (rest < 11)].all()
-        for column in range(counts.shape[1]):
-            gone = np.flatnonzero(hidden[:, column])
-            system = np.zeros((len(splits), len(counts)))
-            for row, (whole, left, right) in enumerate(splits):
-                system[row, [whole, left, right]] = 1, -1, -1
-            unknown = system[:, gone]
-            rank = np.linalg.matrix_rank(unknown) if len(gone) else 0
-            for place in range(len(gone)):
-                # a number is determined if fixing it costs a degree of freedom less than it should
-                fixed = np.vstack([unknown, np.eye(len(gone))[place]])
-                assert np.linalg.matrix_rank(fixed) == rank + 1
-        exact = ~hidden
-        np.testing.assert_array_equal(shown[exact], counts[exact])
-
-
-def test_estimates_are_near_and_made_of_what_is_shown():
-    random = np.random.default_rng(2)
-    found = 0
-    for _ in range(40):
-        counts, sizes, splits = random_tree(random, 8, 6)
-        shown, hidden = shown_counts(counts, splits, sizes=sizes)
-        guessed = hidden & ~np.isnan(shown)
-        found += guessed.sum()
-        assert (np.abs(shown - counts)[guessed] <= np.maximum(11, 0.06 * counts[guessed])).all()
-        assert np.isnan(shown[(counts > 0) & (counts < 11)]).all()
-    assert found > 20
-
-
-@pytest.fixture
-def small(cohort):
-    """A tree with a leaf of seven people."""
-    means = np.zeros((7, 12))
-    X = cohort.X.toarray()
-    parts = {3: X[:300], 4: X[300:550], 5: X[550:863], 6: X[863:]}
-    means[3:] = [parts[i].mean(axis=0) for i in range(3, 7)]
-    sizes = [870, 550, 320, 300, 250, 313, 7]
-    means[1] = X[:550].mean(axis=0)
-    means[2] = X[550:].mean(axis=0)
-    means[0] = X.mean(axis=0)
-    sides = {0: means[1:3], 1: means[3:5], 2: means[5:7]}
-    tree = [
-        node(
-            i,
-            None if i == 0 else (i - 1) // 2,
-            (2 * i + 1, 2 * i + 2) if i < 3 else (),
-            int(np.log2(i + 1)),
-            sizes[i],
-            means[i],
-            sides=sides.get(i),
-        )
-        for i in range(7)
-    ]
-    names = np.array([f"C{i}" for i in range(12)], dtype=object)
-    return Tree(tuple(tree), names)
-
-
-def test_small_groups_of_people_are_hidden_on_the_screen_and_in_files(small):
-    board = TreeNavigator(small)
-    open_all(board)
-    assert board.components["tree"].sizes == [870, 550, 320, 300, 250, "≈310", "<11"]
-    assert board.components["tree"].weights[6] is None
-    assert np.isnan(numbers(board.components["relevance"], "centers", np.float32, 7)[6]).all()
-    assert (numbers(board.components["relevance"], "counts", np.int32, 7)[6] == -1).all()
-    files = {
-        name: board._tabs[-1].made(name)[1].decode("utf-8", "ignore")
-        for name in FILES - {"rows": 0}.keys()
-    }
-    for name in ("nodes", "clusters", "json", "text", "picture"):
-        assert (
-            not re.search(r"\b(7|313)\b(?! *[,}\]\"])", files[name].split("terms")[0])
-            or name == "picture"
-        )
-    assert "<11" in files["clusters"]
-    board.state.hide_small = False
-    assert board.components["tree"].sizes[-1] == 7
-
-
-def fields_of(page):
-    """Fields of a saved page."""
-    text = page.read_text("utf-8")
-    state = re.search(r'id="lvmkit-state">(.*?)</script>', text, re.DOTALL)
-    return json.loads(state[1])
-
-
-def test_a_saved_page_of_people_holds_totals_only(small, cohort, tmp_path):
-    board = TreeNavigator(small, cohort)
-    board.state.hide_small = False
-    open_all(board, 2)
-    board.state.row = 3
-    board.open_tab("main", 2)
-    page = board.to_html(tmp_path / "tree.html")
-    fields = fields_of(page)
-    assert not board.state.hide_small
-    assert fields["tree_sizes"][-1] == "<11" or isinstance(fields["tree_sizes"][-1], int)
-    assert "secret" not in page.read_text("utf-8")
-    assert fields["members_rows"] == []
-    assert fields["why_text"] == ""
-    counts = np.frombuffer(base64.b64decode(fields["relevance_counts"]["$bytes"]), np.int32)
-    assert not ((counts > 0) & (counts < 11)).any()
 
 
 # -- large trees --------------------------------------------------------------------------------
@@ -564,6 +493,8 @@ def test_a_tree_of_thousands_of_leaves_sends_numbers_as_they_are_asked_for(tmp_p
     assert part.row == part.held.index(leaf) == relevance.cluster
     shares = numbers(relevance, "centers", np.float32, len(part.held))
     np.testing.assert_allclose(shares[part.row], tree.nodes[leaf].mean, atol=0.01)
+    part.selected = 2001
+    assert set(tree.path(2001)) | {2002, *tree.nodes[2001].children} <= set(part.held)
     part.code = "C3"
     assert len(part.found["n"]) == 8191
     assert board.to_html(tmp_path / "large.html").stat().st_size < 2**21
@@ -616,14 +547,99 @@ def test_files_tell_what_is_shown(board, fitted, cohort):
     assert tree["cut"] == [1, 2]
     assert tree["nodes"][0]["children"] == [1, 2]
     assert tree["nodes"][0]["parent"] is None
-    assert tree_text(board.state).splitlines()[1].startswith("  [1] 1  =Heart")
+    assert tree_text(board.state).splitlines()[1].startswith("  [0] 1  =Heart")
     rows = rows_table(board.state)
-    np.testing.assert_array_equal(rows["cluster"] - 1, board.state.cluster_labels())
+    np.testing.assert_array_equal(rows["cluster"], board.state.cluster_labels())
     assert rows["record"][0] == "secret-0"
+    assert files.warning("rows") == " It holds ids of single patients: keep it here."
+    assert files.warning("clusters") == ""
     assert made["page"][1].startswith(b"<!doctype html>")
     assert made["python"][1].decode().strip().endswith("state.rename(1, '=Heart')")
     codes = made["codes"][1].decode("utf-8-sig").splitlines()
     assert codes[0] == "cluster,branch,name,rank,code,title,n,share,overall,lift,relevance"
+
+
+def test_tables_hold_sizes_splits_and_leaves():
+    state = TreeNavigator(complete(2)).state
+    state.cut(depth=1)
+    state.split(1)
+    table = nodes_table(state)
+    np.testing.assert_array_equal(table["strength"][:3], 0.8)
+    np.testing.assert_array_equal(table["support"][:3], 0.9)
+    assert table["share"].tolist() == [1, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25]
+    clusters = clusters_table(state)
+    assert clusters["n"].tolist() == [40, 40, 80]
+    assert clusters["leaves"].tolist() == [1, 1, 2]
+
+
+@pytest.mark.parametrize("balance", [0.0, 0.6, 1.0])
+def test_terms_are_ranked_by_relevance(balance):
+    tree = complete(2)
+    state = TreeNavigator(tree, private=False).state
+    state.balance = balance
+    table = codes_table(state)
+    share, overall = tree.nodes[3].mean, tree.nodes[0].mean
+    score = np.log(share) - (1 - balance) * np.log(overall)
+    first = table[table["cluster"] == 0]
+    columns = [int(code.removeprefix("C")) for code in first["code"]]
+    np.testing.assert_allclose(first["relevance"], np.sort(score)[::-1], atol=0.1)
+    np.testing.assert_allclose(first["share"], share[columns], atol=0.02)
+    np.testing.assert_allclose(first["lift"], first["share"] / overall[columns], atol=0.02)
+    np.testing.assert_array_equal(first["n"], (first["share"] * 40).round())
+
+
+def test_branches_are_called_by_what_is_more_frequent_than_in_their_whole():
+    means = np.array([[0.5, 0.3], [0.9, 0.5], [0.1, 0.1], [0.9, 0.9], [0.9, 0.1]])
+    parts = [(1, 2), (3, 4), (), (), ()]
+    sizes, parents, depths = [400, 200, 200, 100, 100], [None, 0, 0, 1, 1], [0, 1, 1, 2, 2]
+    nodes = [
+        node(
+            i,
+            parents[i],
+            parts[i],
+            depths[i],
+            sizes[i],
+            means[i],
+            sides=means[list(parts[i])] if parts[i] else None,
+        )
+        for i in range(5)
+    ]
+    figures = TreeNavigator(Tree(tuple(nodes)), private=False).state.figures
+    assert figures.hints == ["", "feature 0, feature 1", "", "feature 1", ""]
+
+
+def test_of_too_many_columns_the_most_frequent_are_counted(monkeypatch):
+    from lvmkit_widgets.navigator import figures
+
+    monkeypatch.setattr(figures, "MOST_CELLS", 6)
+    assert figures.kept_columns(np.array([5, 1, 9, 3]), 3).tolist() == [0, 2]
+
+
+def test_a_page_holds_the_columns_that_it_has_room_for(monkeypatch):
+    from lvmkit_widgets.navigator import report
+
+    monkeypatch.setattr(report, "SAVED_CELLS", 2_000)
+    board = TreeNavigator(complete(3, d=400, size=400))
+    fields = board.static_fields()
+    numbers = fields["relevance"]
+    assert len(numbers["codes"]) == len(numbers["titles"]) == 300
+    assert {f"C{j}" for j in range(8)} <= set(numbers["codes"])  # those that mark the leaves
+    held = fields["tree"]["held"] or range(15)
+    assert len(numbers["counts"]) == 4 * 300 * len(held)
+    assert numbers["labels"]["rest"] == "This page holds 300 of 400 codes."
+
+
+def test_the_heading_tells_of_other_rows_and_of_what_is_hidden(fitted, cohort):
+    fitted.annotations_ = {}
+    board = TreeNavigator(fitted, cohort[:500])
+    assert (
+        "grown on 870 rows; sizes here count the 500 patients" in board.components["left_out"].text
+    )
+    assert "Counts of 1 to 10 are hidden" in board.stage.footer
+    assert "off by 11 or 5% at most" in board.stage.footer
+    board.state.hide_small = False
+    assert "Small counts are shown: keep this screen to yourself." in board.stage.footer
+    assert not TreeNavigator(fitted, cohort).components["left_out"].visible
 
 
 def test_a_picture_of_too_many_branches_is_refused():

@@ -66,7 +66,8 @@ class Field(param.Parameter[Any]):
 class Signal(Field):
     """Something that happened in the browser: ``[how many so far, what]``.
 
-    The count makes two equal happenings in a row two changes. Listen with `Component.on`.
+    The count makes two equal happenings in a row two changes. Browsers add the few happenings before, since a host
+    may merge two messages into one; `Exchange` lets each happen once. Listen with `Component.on`.
     """
 
     def __init__(self, **options: Any) -> None:

@@ -151,7 +151,7 @@ class Dashboard(Viewer):
 
         def report(text: str, share: float | None) -> None:
             if host is not None and not host.here:
-                raise Cancelled  # nobody waits for it any more
+                raise Cancelled  # the page that asked for it is gone
             answer(host, lambda: self._show_progress(text, share))
 
         self._job = Job(
@@ -316,7 +316,7 @@ class Dashboard(Viewer):
 
     # -- inside ------------------------------------------------------------------------------
 
-    def _fail(self, error: Exception) -> None:
+    def _fail(self, error: BaseException) -> None:
         """Show an error in plain words; the details go to the log."""
         if isinstance(error, Cancelled):
             self.say("Stopped. Nothing was changed.", state="info")
@@ -326,7 +326,7 @@ class Dashboard(Viewer):
             log.error("a dashboard failed", exc_info=error)
             self.say(f"This did not work: {error or type(error).__name__}.", state="error")
 
-    def _raise_or_tell(self, error: Exception) -> None:
+    def _raise_or_tell(self, error: BaseException) -> None:
         """Raise in Python's face, tell a reader."""
         if asked_by.get() is None:
             raise error

@@ -166,12 +166,22 @@ class Exchange:
 
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed."""
-        for signals in (False, True):
-            for name, fields in self._sorted(changes, signals=signals).items():
-                try:
-                    self.parts[name].param.update(**fields)
-                except ValueError as error:
-                    self._fail(error)
+        for name, fields in self._sorted(changes, signals=False).items():
+            self._update(name, fields)
+        for name, fields in self._sorted(changes, signals=True).items():
+            for field, value in fields.items():
+                known = getattr(self.parts[name], field)[0]
+                for happened in value[2] if len(value) > 2 else []:  # merged by the host on the way
+                    if happened[0] > known:
+                        self._update(name, {field: happened})
+                self._update(name, {field: value})
+
+    def _update(self, name: str, fields: dict[str, Any]) -> None:
+        """Set fields of a component, or tell what is wrong with them."""
+        try:
+            self.parts[name].param.update(**fields)
+        except ValueError as error:
+            self._fail(error)
 
     def _sorted(self, changes: Mapping[str, Any], *, signals: bool) -> dict[str, dict[str, Any]]:
         """Return the changed fields by component: only signals, or only the rest."""

@@ -19,12 +19,12 @@ from lvmkit_widgets.clustering import Clustering
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.fitting import Job, Progress, check_size, how_it_stopped, refitted, split
 from lvmkit_widgets.hidden import with_texts
-from lvmkit_widgets.history import History, Step, opening
+from lvmkit_widgets.history import History, Step, Walks, opening
 from lvmkit_widgets.selection import Selection
 from lvmkit_widgets.subset import Subset
 
 
-class ExplorerState(Selection):
+class ExplorerState(Walks, Selection):
     """Selection, clustering and history of a cluster explorer.
 
     Every operation that changes the clustering is one step that can be undone, and is
@@ -329,27 +329,6 @@ class ExplorerState(Selection):
         n = len(self.patients.rows(subset))
         view = View(self.clustering, subset, self.view.how)
         self._step(view, f"Showing {subset.text}: {n:,} patients", f"state.show({subset.code})")
-
-    def undo(self) -> None:
-        """Take the last step back."""
-        text = self.history.steps[self.history.position].text
-        self._go(self.history.undone(), f"Undone: {text}.")
-
-    def redo(self) -> None:
-        """Do again what was undone."""
-        history = self.history.redone()
-        self._go(history, f"Done again: {history.steps[history.position].text}.")
-
-    def go_to(self, position: int) -> None:
-        """Return to a step.
-
-        Parameters
-        ----------
-        position : int
-            0 is the start.
-        """
-        history = self.history.at(position)
-        self._go(history, f"Back at: {history.steps[position].text}.")
 
     def save(self, path: str | Path) -> None:
         """Save the model with names, notes, merges and the record of steps.

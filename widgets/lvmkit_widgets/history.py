@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 START = (
@@ -152,6 +153,34 @@ class History(Generic[T]):
     def code(self) -> str:
         """Python that repeats the steps up to the one shown."""
         return "\n".join(step.code for step in self.steps[: self.position + 1])
+
+
+class Walks:
+    """Back and forth among steps, for a state that keeps a `history` and stands in it by `_go`."""
+
+    history: Any
+    _go: Callable[[Any, str], None]
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        text = self.history.steps[self.history.position].text
+        self._go(self.history.undone(), f"Undone: {text}.")
+
+    def redo(self) -> None:
+        """Do again what was undone."""
+        history = self.history.redone()
+        self._go(history, f"Done again: {history.steps[history.position].text}.")
+
+    def go_to(self, position: int) -> None:
+        """Return to a step.
+
+        Parameters
+        ----------
+        position : int
+            0 is the start.
+        """
+        history = self.history.at(position)
+        self._go(history, f"Back at: {history.steps[position].text}.")
 
 
 def opening(source: str) -> str:

@@ -92,7 +92,7 @@ class Job:
         work: Callable[[Progress], Any],
         *,
         done: Callable[[Any], None],
-        failed: Callable[[Exception], None],
+        failed: Callable[[BaseException], None],
         progress: Progress,
     ) -> None:
         self.work = work
@@ -111,9 +111,11 @@ class Job:
         """
         try:
             result = self.work(self.progress)
-        except Exception as error:
+        except (
+            BaseException
+        ) as error:  # an interrupted kernel, too, must leave the dashboard usable
             failure = error
-            if not isinstance(error, (Cancelled, ValueError)):
+            if isinstance(error, Exception) and not isinstance(error, (Cancelled, ValueError)):
                 log.exception("work of a dashboard failed")
             call(lambda: self.failed(failure))
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import param
@@ -174,6 +175,31 @@ class PartsBoard(Dashboard, Generic[S]):
         with self.batch():
             for part in self.every_part:
                 self._update(part)
+
+    def to_html(self, path: str | Path) -> Path:
+        """Save one file that answers without Python and without internet: of people totals only, small counts hidden.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        state: Any = self.state
+        shown = not getattr(state, "hide_small", True)
+        with self.batch():
+            try:
+                if shown:
+                    state.hide_small = True
+                self.update_all()
+                return super().to_html(path)
+            finally:
+                if shown:
+                    state.hide_small = False
 
     def heading(self, names: set[str]) -> None:
         """Write title, subtitle and footer anew if one of these fields of the state matters.

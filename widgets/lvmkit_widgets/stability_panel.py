@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import param
+
 from lvmkit_widgets.kinds import Status
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.stability.clusters import Clusters, draw_bars, rows_of
@@ -16,9 +18,10 @@ from lvmkit_widgets.stability.options import checked_repeats
 from lvmkit_widgets.stability.run import Run
 from lvmkit_widgets.stability.state import StabilityState
 from lvmkit_widgets.stability.subject import Subject
-from lvmkit_widgets.stability.summary import Summary, verdict_of
+from lvmkit_widgets.stability.summary import Summary, cell_name, verdict_of
 
-SAVED_CASES = 24  # methods and values that a saved page can show the clusters of
+SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
+NOT_SAVED = f"A saved page holds {SAVED_CASES} of these pictures; this one is not among them."
 
 
 class StabilityPanel(PartsBoard[StabilityState]):
@@ -109,7 +112,6 @@ class StabilityPanel(PartsBoard[StabilityState]):
         """
         if self.state.study is None and not self.busy:
             self.measure()
-        self.update_all()
         return super().to_html(path)
 
     def static_cases(self) -> list[dict[str, Any]]:
@@ -118,21 +120,19 @@ class StabilityPanel(PartsBoard[StabilityState]):
         Returns
         -------
         list of dict
-            Its verdict, bars and consensus.
+            Its verdict, bars and consensus; of those beyond `SAVED_CASES` no pictures.
         """
-        state, shown = self.state, self.state.picked
-        known = [cell for cell in state.cells() if state.study_of(cell) is not None]
+        state, shown, cells = self.state, self.state.picked, self.state.cells()
+        known = [cell for cell in cells if state.study_of(cell) is not None]
         answers: dict[str, dict[str, Any]] = {}
-        with self.batch():
-            for cell in known[:SAVED_CASES]:
-                state.pick(*cell)
-                answers[row_id(cell)] = {
-                    "verdict.text": verdict_of(state),
-                    "bars.svg": draw_bars(state),
-                    "clusters.rows": rows_of(state),
-                    "blocks.svg": draw_consensus(state, blocks=True),
-                }
-            state.pick(*shown)
+        # what is picked only for a case must not be drawn on the screen
+        with param.parameterized.discard_events(state):
+            try:
+                for cell in cells:
+                    state.pick(*cell)
+                    answers[row_id(cell)] = case_of(state, drawn=cell not in known[SAVED_CASES:])
+            finally:
+                state.pick(*shown)
         return [{"when": "values.selected", "cases": answers}]
 
     def heading(self, names: set[str]) -> None:
@@ -154,3 +154,31 @@ class StabilityPanel(PartsBoard[StabilityState]):
                 f"{state.threshold - 1} are hidden, and some others, so that they cannot be found "
                 "by subtraction; nothing is told of clusters as small as that.",
             )
+
+
+def case_of(state: StabilityState, *, drawn: bool) -> dict[str, Any]:
+    """Describe what a saved page shows of the method and value that are looked at.
+
+    Parameters
+    ----------
+    state : StabilityState
+        What is looked at.
+    drawn : bool
+        Whether its pictures are in the page.
+
+    Returns
+    -------
+    dict
+        Value by ``"component.field"``.
+    """
+    caption = "" if drawn else NOT_SAVED
+    return {
+        "verdict.text": verdict_of(state),
+        "clusters.rows": rows_of(state),
+        "bars.svg": draw_bars(state) if drawn else "",
+        "bars.alt": f"Stability: {cell_name(state)}",
+        "bars.caption": caption,
+        "blocks.svg": draw_consensus(state, blocks=True) if drawn else "",
+        "blocks.alt": f"Consensus of {cell_name(state)}",
+        "blocks.caption": caption,
+    }

@@ -122,15 +122,14 @@ class TopicRelevance(PartsBoard[TopicState]):
             why = "rows are people" if state.private else "there are none"
             message = f"texts=True puts texts into the page, but {why}; leave it out."
             raise ValueError(message)
-        hidden, documents = state.hide_small, self._reading.documents
+        documents = self._reading.documents
         with self.batch():
             try:
-                state.hide_small, self._texts, documents.needs_python = True, texts, not texts
+                self._texts, documents.needs_python = texts, not texts
                 state.read_all(state.versions)
-                self.update_all()
                 return super().to_html(path)
             finally:
-                state.hide_small, self._texts, documents.needs_python = hidden, False, False
+                self._texts, documents.needs_python = False, False
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return what a saved page shows instead.

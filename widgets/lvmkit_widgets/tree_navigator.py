@@ -137,8 +137,8 @@ class TreeNavigator(PartsBoard[NavigatorState]):
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 
-        Tree, cuts, λ, terms, splits, search and the table of clusters keep working in it. Of people it holds
-        totals only, with small counts hidden; of documents no texts.
+        Tree, cuts, λ, terms, splits and search keep working in it; the table of clusters stays that of the cut
+        with which it was saved. Of people it holds totals only, with small counts hidden; of documents no texts.
 
         Parameters
         ----------
@@ -150,14 +150,7 @@ class TreeNavigator(PartsBoard[NavigatorState]):
         Path
             The file.
         """
-        state, hidden = self.state, self.state.hide_small
-        with self.batch():
-            try:
-                state.hide_small = True
-                self.update_all()
-                return super().to_html(path)
-            finally:
-                state.hide_small = hidden
+        return super().to_html(path)
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return what a saved page shows instead.

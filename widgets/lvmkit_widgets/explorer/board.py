@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from lvmkit_widgets.component import Component
@@ -50,28 +49,6 @@ class ExplorerBoard(PartsBoard[ExplorerState]):
             {"row": [self._steps.layout, "status"], "widths": [1, 3]},
             {"sidebar": self._strip.layout, "main": ["naming", self.tabs_layout]},
         ]
-
-    def to_html(self, path: str | Path) -> Path:
-        """Save a report: one file, totals only, small counts hidden, without patients.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        hidden = self.state.hide_small
-        with self.batch():
-            try:
-                self.state.hide_small = True
-                self.update_all()
-                return super().to_html(path)
-            finally:
-                self.state.hide_small = hidden
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return what a saved page shows instead.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import Any, ClassVar
 
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer.part import Part
+from lvmkit_widgets.giving import GivesFiles, written
 from lvmkit_widgets.kinds import Form, Table
 from lvmkit_widgets.sharing import assignment_table, clusters_table, codes_table, csv
 
@@ -28,8 +27,10 @@ FILES = [
     ),
 ]
 
+TABLES = {"clusters": clusters_table, "codes": codes_table, "assignment": assignment_table}
 
-class Share(Part):
+
+class Share(GivesFiles, Part):
     """Buttons that hand over files, the steps taken, and the Python that repeats them."""
 
     title: ClassVar[str] = "Steps and files"
@@ -60,7 +61,6 @@ class Share(Part):
             "python": self.code,
         }
         self.layout = [{"row": ["files", "autosave"]}, {"row": ["taken", "python"]}]
-        self._board: Dashboard | None = None
 
     def refresh(self) -> None:
         """Show the state as it is now."""
@@ -95,8 +95,7 @@ class Share(Part):
         board : Dashboard
             The dashboard that holds the components.
         """
-        self._board = board
-        board.listen("files", "pressed", self._give)
+        super().connect(board)
         board.listen("autosave", "values", self._set)
         board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
 
@@ -107,24 +106,17 @@ class Share(Part):
             self.state.save(path)
         self.state.autosave = path or None
 
-    def _give(self, name: str) -> None:
-        """Hand over a file."""
-        if self._board is None:
-            return
+    def made(self, name: str) -> tuple[str, bytes, str]:
+        """Make a file; `name` is that of one of `FILES`."""
         state = self.state
-        tables = {"clusters": clusters_table, "codes": codes_table, "assignment": assignment_table}
-        if name in tables:
-            file = f"{name}.csv"
-            self._board.download(file, csv(tables[name](state)), mime="text/csv")
-        elif name == "python":
-            file = "steps.py"
-            self._board.download(file, f"{state.history.code}\n".encode(), mime="text/x-python")
-        else:
-            file = "report.html" if name == "report" else "model.npz"
-            write = self._board.to_html if name == "report" else state.save
-            mime = "text/html" if name == "report" else "application/octet-stream"
-            with tempfile.TemporaryDirectory() as folder:
-                write(Path(folder) / file)
-                self._board.download(file, (Path(folder) / file).read_bytes(), mime=mime)
-        warning = " It holds ids of single patients: keep it here." if name == "assignment" else ""
-        self._board.say(f"{file} was handed to your browser.{warning}")
+        if name in TABLES:
+            return f"{name}.csv", csv(TABLES[name](state)), "text/csv"
+        if name == "python":
+            return "steps.py", f"{state.history.code}\n".encode(), "text/x-python"
+        if name == "report":
+            return "report.html", written(self._board.to_html, "report.html"), "text/html"
+        return "model.npz", written(state.save, "model.npz"), "application/octet-stream"
+
+    def warning(self, name: str) -> str:
+        """Say which file is private."""
+        return " It holds ids of single patients: keep it here." if name == "assignment" else ""

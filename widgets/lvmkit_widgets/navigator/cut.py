@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from lvmkit._rows import aligned
 from lvmkit._typing import Array, Labels
 
 
@@ -64,15 +65,13 @@ class TreeCut:
         self.nodes = list(nodes)
         self.labels_: Labels = np.zeros(0, dtype=np.intp)
         self._place = place
-        # Numbers that readers see begin with 1, in the navigator and in the explorer.
         clusters = [
-            {"id": j + 1, "components": [j], "name": name, "note": ""}
-            for j, name in enumerate(names)
+            {"id": j, "components": [j], "name": name, "note": ""} for j, name in enumerate(names)
         ]
         told = {str(j): name for j, name in enumerate(names) if name}
         self.annotations_: dict[str, Any] = {
             "clusters": clusters,
-            "next_id": len(clusters) + 1,
+            "next_id": len(clusters),
             "topic_names": told,
         }
 
@@ -85,24 +84,23 @@ class TreeCut:
 
         Parameters
         ----------
-        X : sparse matrix, array or AnnData (n, d)
-            Columns in the order of `feature_names_in_`.
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Columns are found by their names, or in the order of `feature_names_in_` where they have none.
 
         Returns
         -------
         array of int (n,)
             Clusters, 0 to k − 1.
         """
-        rows = X.X if hasattr(X, "obs") and hasattr(X, "X") else X
-        return self._place(rows)
+        return self._place(aligned(X, self.feature_names_in_))
 
     def predict_proba(self, X: Any) -> Array:
         """Return 1 for the cluster of each row, 0 for all others.
 
         Parameters
         ----------
-        X : sparse matrix, array or AnnData (n, d)
-            Columns in the order of `feature_names_in_`.
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Columns are found by their names, or in the order of `feature_names_in_` where they have none.
 
         Returns
         -------

@@ -171,10 +171,7 @@ class Figures:
         if not self.threshold:
             return c.counts.astype(np.float64)
         splits, limit = c.layout.splits, self.threshold
-        shown, _ = shown_counts(c.counts, splits, sizes=c.sizes, threshold=limit)
-        # Of a group of a few people not even that none of them has a code is told.
-        shown[(c.sizes >= 1) & (c.sizes < limit)] = np.nan
-        return shown
+        return shown_counts(c.counts, splits, sizes=c.sizes, threshold=limit)[0]
 
     @cached_property
     def _rows(self) -> tuple[Array, npt.NDArray[np.bool_]]:
@@ -201,6 +198,13 @@ class Figures:
             else shown_count(n if not gone else np.nan, all_of_it, self.threshold)
             for n, gone, all_of_it in zip(shown, hidden, whole, strict=True)
         ]
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why each leaf is one; "" for other nodes, and where few people would be spoken of."""
+        nodes, hidden = self.counted.layout.tree.nodes, self._rows[1]
+        few = [gone or node.size < self.threshold for node, gone in zip(nodes, hidden, strict=True)]
+        return ["" if gone else node.reason for node, gone in zip(nodes, few, strict=True)]
 
     def weights(self) -> Array:
         """Return the share of each node of all rows; NaN where hidden."""
@@ -244,21 +248,6 @@ class Figures:
         """Share of each code over all rows (c,); NaN where hidden."""
         return self.shares([0])[0]
 
-    def column(self, word: str) -> int | None:
-        """Return where a code stands.
-
-        Parameters
-        ----------
-        word : str
-            Any.
-
-        Returns
-        -------
-        int or None
-            None if it is not counted.
-        """
-        return self.words.index(word) if word in self.words else None
-
     def having(self, word: str) -> list[int | None]:
         """Return how often each node has a code.
 
@@ -272,10 +261,10 @@ class Figures:
         list of int or None
             One for each node; None where hidden, nothing for an unknown word.
         """
-        column = self.column(word)
-        if column is None:
+        if word not in self.words:
             return []
-        return [None if np.isnan(n) else round(n) for n in self._cells[:, column].tolist()]
+        shown = self._cells[:, self.words.index(word)]
+        return [None if np.isnan(n) else round(n) for n in shown.tolist()]
 
     def scores(self, nodes: Any, balance: float) -> Array:
         """Return the relevance of what may be seen.

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from lvmkit.charts import png, svg, tree_chart
+from lvmkit.charts import png, svg, tree_chart, tree_table
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.giving import GivesFiles, written
 from lvmkit_widgets.kinds import Form, Table
@@ -187,20 +187,12 @@ def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
             f"(at most {DRAWN} are drawn)."
         )
         raise ValueError(message)
-    place = {node: k + 1 for k, node in enumerate(state.frontier)}
-    nodes, figures = state.tree.nodes, state.figures
+    figures = state.figures
     sizes, weights = figures.sizes(), figures.weights()
-    table = pd.DataFrame(
-        {
-            "node": shown,
-            "parent": pd.array([nodes[i].parent for i in shown], dtype="Int64"),
-            "depth": [nodes[i].depth for i in shown],
-            "label": [state.label(i) for i in shown],
-            "n": [f"{n:,}" if isinstance(n, int) else n for n in (sizes[i] for i in shown)],
-            "share": [weights[i] for i in shown],
-            "strength": [nodes[i].strength for i in shown],
-            "terms": [figures.hints[i] for i in shown],
-            "cluster": pd.array([place.get(i) for i in shown], dtype="Int64"),
-        }
+    table = tree_table(state.tree, frontier=state.frontier, names=state.names, n_terms=0).assign(
+        label=[state.label(i) for i in shown],
+        n=[f"{n:,}" if isinstance(n, int) else n for n in (sizes[i] for i in shown)],
+        share=weights[shown],
+        terms=[figures.hints[i] for i in shown],
     )
     return tree_chart(table, width=width, noun=state.noun)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lvmkit_widgets.navigator.naming import counted
+from lvmkit_widgets.navigator.privacy import NEAR
 from lvmkit_widgets.navigator.state import NavigatorState
 
 METHODS = {
@@ -86,7 +87,8 @@ def footer(state: NavigatorState) -> str:
         return kept
     small = (
         f"Counts of 1 to {state.threshold - 1} are hidden; in place of others from which these could be found "
-        "stand estimates, off by a few."
+        f"stand estimates, off by {state.threshold} or {NEAR:.0%} at most, whichever is more; sizes with ≈ are "
+        "rounded to tens besides."
     )
     if not state.hide_small:
         small = "Small counts are shown: keep this screen to yourself. Saved pages hide them."

@@ -87,29 +87,6 @@ class TreeLayout:
         upto = np.concatenate([none, np.cumsum(of_leaves, axis=0)])
         return np.asarray(upto[self.stop] - upto[self.start])
 
-    def below(self, node: int, frontier: Iterable[int]) -> list[int]:
-        """List the nodes of a cut that are a node or lie below it.
-
-        Parameters
-        ----------
-        node : int
-            Any.
-        frontier : iterable of int
-            The cut.
-
-        Returns
-        -------
-        list of int
-            In the order of the cut.
-        """
-        low, high = self.start[node], self.stop[node]
-        deep = self.depths[node]
-        return [
-            i
-            for i in frontier
-            if low <= self.start[i] and self.stop[i] <= high and self.depths[i] >= deep
-        ]
-
     def part_of(self, labels: Labels, frontier: Iterable[int]) -> Labels:
         """Turn leaf numbers into places in a cut.
 

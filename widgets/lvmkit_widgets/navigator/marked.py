@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -82,7 +82,7 @@ class Marked:
             With this cluster.
         """
         frontier = opened_to(layout, self.frontier, node)
-        below = set(layout.below(node, frontier))
+        below = set(layout.tree.walk(node))
         return self.cut_at(layout, [*(i for i in frontier if i not in below), node])
 
     def split(self, layout: TreeLayout, node: int) -> Marked:
@@ -126,35 +126,17 @@ class Marked:
         Marked
             At first the leaves, or the deepest level of not too many clusters.
         """
-        known = dict(notes or {})
-        given = {int(node): str(name) for node, name in dict(known.get(NAMES, {})).items()}
-        names = tuple(sorted((i, t) for i, t in given.items() if 0 <= i < len(layout) and t))
-        kept = [int(i) for i in known.get(CUT, [])]
+        known = notes if isinstance(notes, Mapping) else {}
+        given, cut = known.get(NAMES), known.get(CUT, ())
+        named = given if isinstance(given, Mapping) else {}
+        told = [(i, named.get(str(i))) for i in range(len(layout))]
+        names = tuple((i, name) for i, name in told if name and isinstance(name, str))
         try:
-            layout.tree.regrouped(np.zeros(0, dtype=np.intp), kept)
-        except ValueError:
+            layout.tree.regrouped(np.zeros(0, dtype=np.intp), cut)
+            kept = [int(i) for i in cut]
+        except (TypeError, ValueError):
             kept = []
         return cls((), names).cut_at(layout, kept or first_cut(layout))
-
-
-def level_cut(layout: TreeLayout, depth: int) -> list[int]:
-    """Cut a tree at a level.
-
-    Parameters
-    ----------
-    layout : TreeLayout
-        The tree.
-    depth : int
-        Splits above a cluster.
-
-    Returns
-    -------
-    list of int
-        Nodes at this depth, and leaves above it.
-    """
-    leaf = layout.stop - layout.start == 1
-    chosen = (layout.depths == depth) | (leaf & (layout.depths < depth))
-    return [int(i) for i in np.flatnonzero(chosen)]
 
 
 def first_cut(layout: TreeLayout) -> list[int]:
@@ -175,7 +157,7 @@ def first_cut(layout: TreeLayout) -> list[int]:
         return leaves
     best = [0]
     for depth in range(1, int(layout.depths.max()) + 1):
-        found = level_cut(layout, depth)
+        found = layout.tree.frontier(depth=depth)
         if len(found) > FIRST_CLUSTERS:
             break
         best = found

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Form, Trail, Tree
+from lvmkit_widgets.navigator.figures import Figures
 from lvmkit_widgets.navigator.part import TreePart
 from lvmkit_widgets.navigator.state import NavigatorState
 from lvmkit_widgets.navigator.terms import holds_all
@@ -67,10 +68,7 @@ class Outline(TreePart):
         if state.empty:
             return
         if self.changed("numbers", state.figures):
-            figures = state.figures
-            self.tree.param.update(
-                sizes=figures.sizes(), weights=figures.weights().round(6), hints=figures.hints
-            )
+            self.tree.param.update(**numbers_of(state.figures))
         self.tree.param.update(
             frontier=list(state.frontier),
             names={str(node): name for node, name in state.names.items()},
@@ -139,9 +137,7 @@ class Outline(TreePart):
         elif name == "redo":
             state.redo()
         else:
-            text = str(self.naming.values.get("name") or "")
-            if " ".join(text.split()) != state.names.get(state.node, ""):
-                state.rename(state.node, text)
+            state.rename(state.node, str(self.naming.values.get("name") or ""))
 
 
 def structure(state: NavigatorState) -> dict[str, Any]:
@@ -158,15 +154,35 @@ def structure(state: NavigatorState) -> dict[str, Any]:
         Fields of a `Tree`.
     """
     nodes = state.tree.nodes
-    reasons = list(dict.fromkeys(node.reason for node in nodes if node.is_leaf and node.reason))
-    place = {reason: i for i, reason in enumerate(reasons)}
     return {
         "children": [list(node.children) for node in nodes],
         "strength": [_measured(node.strength) for node in nodes],
         "support": [_measured(node.support) for node in nodes],
-        "reasons": reasons,
-        "why": [place.get(node.reason) for node in nodes],
         "selected": 0 if nodes else None,
+    }
+
+
+def numbers_of(figures: Figures) -> dict[str, Any]:
+    """Describe the rows of every node, and why leaves are leaves, as far as that may be shown.
+
+    Parameters
+    ----------
+    figures : Figures
+        Of a tree with nodes.
+
+    Returns
+    -------
+    dict
+        Fields of a `Tree`.
+    """
+    reasons = list(dict.fromkeys(filter(None, figures.reasons)))
+    place = {reason: i for i, reason in enumerate(reasons)}
+    return {
+        "sizes": figures.sizes(),
+        "weights": figures.weights().round(6),
+        "hints": figures.hints,
+        "reasons": reasons,
+        "why": [place.get(reason) for reason in figures.reasons],
     }
 
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from lvmkit._typing import Array
 
-NEAR = 0.05  # of an estimate: it may be wrong by so much, or by the threshold
+NEAR = 0.05  # of an estimate: it may be wrong by so much, or by the threshold if that is more
 Mask = npt.NDArray[np.bool_]
 
 
@@ -36,23 +36,28 @@ def shown_counts(
     Returns
     -------
     shown : array (n_nodes, d)
-        Counts that may be shown. A hidden one is NaN, or an estimate, off by `threshold` or by 5 % at most, that
-        is made of shown counts alone and so tells nothing more than these.
+        Counts that may be shown. A hidden one is NaN, or an estimate, off by `threshold` or by 5 % of itself at
+        most, that is made of shown counts alone and so tells nothing more than these.
     hidden : array (n_nodes, d) of bool
         Which are hidden.
 
     Notes
     -----
-    A node's count is the sum of its parts' counts. Hidden are counts of 1 to t − 1, counts that all but 1 to
-    t − 1 of the node's people have, and sums below 2t − 1 of two parts of which one is small, from which
-    the reader could narrow it down. Then, from the root down: where one part is hidden and the whole is
-    not, the other part is hidden too; where the whole is hidden, one part of at least 2t − 1 is, or both.
-    So every equation whole = part + part holds two hidden numbers or none. Each number stands in two of
-    these equations at most, and they form a tree: whatever value one hidden number takes, the others
-    can be chosen to fit, so none of them is determined, not even by solving all equations together.
+    A node's count is the sum of its parts' counts, and no larger than the node. Hidden are counts of 1 to t − 1,
+    counts that all but 1 to t − 1 of the node's people have (so of less than t people also that none has a code,
+    unless nobody of the whole has it), sums below 2t − 1 of two parts of which one is small, from which the reader
+    could narrow it down, and, in nodes whose size is hidden, counts that all but 0 to t − 1 have: the size would be
+    between the count and what the sibling's counts leave.
+
+    Whatever value a small number takes, others have to make up for it, and a number that is 0, or that everybody
+    has, cannot. So from the leaves up: where one part is hidden, and of the other, or of what is left of it,
+    there are less than t, the whole is hidden too. And from the root down: where one part is hidden and the whole
+    is not, the other part is hidden too; where the whole is hidden and can make up, so is a part that can, or both.
+    The tests look for the least and the largest value of every small number under all sums and bounds
+    together, by linear programs: none of them is determined.
 
     An estimate of a part is the shown count, or the estimate, of the whole, less the other part: its shown count,
-    or, where that is small, the middle of 1 to t − 1.
+    or, where that is small or the part has less than t people, half of t.
 
     Examples
     --------
@@ -62,9 +67,14 @@ def shown_counts(
     (array([90. , nan, 84.5]), array([False,  True,  True]))
     """
     cells = np.asarray(counts)
-    rest = None if sizes is None else np.asarray(sizes)[:, None] - cells
-    hidden = _hidden(cells, rest, splits, threshold)
-    return _estimated(cells, hidden, splits, threshold), hidden
+    few = bounds = none = np.zeros((len(cells), 1), dtype=bool)
+    both = [cells]
+    if sizes is not None:
+        whole = np.asarray(sizes)[:, None]
+        both, few = [cells, whole - cells], (whole >= 1) & (whole < threshold)
+        bounds = _hidden([whole], none, none, splits, threshold) & (both[1] < threshold)
+    hidden = _hidden(both, bounds, few, splits, threshold)
+    return _estimated(cells, hidden, few, splits, threshold), hidden
 
 
 def levels(splits: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
@@ -91,23 +101,32 @@ def levels(splits: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
 
 
 def _hidden(
-    counts: npt.NDArray[Any], rest: Any, splits: npt.NDArray[np.intp], threshold: int
+    both: list[npt.NDArray[Any]],
+    bounds: Mask,
+    few: Mask,
+    splits: npt.NDArray[np.intp],
+    threshold: int,
 ) -> Mask:
-    """Hide counts; `rest` is what else is in each node, None where that is nothing to protect."""
-    both = [counts] if rest is None else [counts, rest]
-    hidden = np.any([(x >= 1) & (x < threshold) for x in both], axis=0)
+    """Hide `bounds` and what follows; `both` are counts and rests, `few` are nodes of less people than t."""
+    hidden = bounds | np.any([(x >= 1) & (x < threshold) for x in both], axis=0)
+    nobody = both[0][splits[:, 0]] == 0  # of the whole has it, so that its parts are no secret
+    hidden[splits[:, 1:]] &= ~nobody[:, None]
     enough, groups = 2 * threshold - 1, levels(splits)
     for group in groups:
         whole, left, right = group.T
         for x in both:
             parts = np.minimum(x[left], x[right])
-            small = (parts >= 1) & (parts < threshold)
-            hidden[whole] |= small & (x[whole] < enough)
-    large = np.all([x >= enough for x in both], axis=0)
+            small = ((parts >= 1) | few[left] | few[right]) & (parts < threshold)
+            hidden[whole] |= small & (x[whole] >= 1) & (x[whole] < enough)
+    large, roomy = (np.all([x >= least for x in both], axis=0) for least in (enough, threshold))
+    for group in reversed(groups):
+        whole, left, right = group.T
+        hidden[whole] |= (hidden[left] & ~roomy[right]) | (hidden[right] & ~roomy[left])
     for group in groups:
         whole, left, right = group.T
         one = hidden[left] | hidden[right]
-        bare = hidden[whole] & ~one  # the sum of two shown parts would tell it
+        free = [hidden[part] & (roomy[part] | ~roomy[whole]) for part in (left, right)]
+        bare = hidden[whole] & ~free[0] & ~free[1]  # the sum of its parts would tell it
         smaller = np.where(_least(both, left) <= _least(both, right), 0, 1)
         for side, part, other in ((0, left, right), (1, right, left)):
             first = large[part] & ((smaller == side) | ~large[other])
@@ -117,13 +136,18 @@ def _hidden(
 
 
 def _estimated(
-    counts: npt.NDArray[Any], hidden: Mask, splits: npt.NDArray[np.intp], threshold: int
+    counts: npt.NDArray[Any],
+    hidden: Mask,
+    few: Mask,
+    splits: npt.NDArray[np.intp],
+    threshold: int,
 ) -> Array:
     """Replace hidden counts by what follows from the others, from the root down; NaN where nothing does."""
     shown = np.where(hidden, np.nan, counts)
-    small = hidden & (counts >= 1) & (counts < threshold)
+    # A zero of a few people is no other than a one: whether there is an estimate beside it would tell.
+    small = hidden & (few | ((counts >= 1) & (counts < threshold)))
     told = np.where(small, threshold / 2, shown)
-    off = np.where(small, threshold / 2 - 1, 0.0)
+    off = np.where(small, threshold / 2, 0.0)
     for group in levels(splits):
         whole, left, right = group.T
         for part, other in ((left, right), (right, left)):

@@ -11,7 +11,7 @@ import param
 
 from lvmkit._typing import Labels
 from lvmkit.trees import Tree
-from lvmkit_widgets.history import History, Step
+from lvmkit_widgets.history import History, Step, Walks
 from lvmkit_widgets.navigator.cut import TreeCut
 from lvmkit_widgets.navigator.figures import (
     Figures,
@@ -21,7 +21,7 @@ from lvmkit_widgets.navigator.figures import (
     indicator,
 )
 from lvmkit_widgets.navigator.layout import TreeLayout
-from lvmkit_widgets.navigator.marked import LONGEST, Marked, level_cut
+from lvmkit_widgets.navigator.marked import LONGEST, Marked
 from lvmkit_widgets.navigator.naming import counted, known_words
 from lvmkit_widgets.topics.corpus import Corpus
 
@@ -32,7 +32,7 @@ START = (
 )
 
 
-class NavigatorState(param.Parameterized):
+class NavigatorState(Walks, param.Parameterized):
     """A tree, what is picked of it, its cut and names, and the steps that led there.
 
     Parameters
@@ -204,7 +204,7 @@ class NavigatorState(param.Parameterized):
         text = " ".join(name.split())[:LONGEST]
         place = self.layout.labels[node]
         told = f"Named {place} “{text}”" if text else f"Took the name of {place} away"
-        self._do(self.marked.renamed(node, text), told, f"state.rename({node}, {text!r})")
+        self._mark(self.marked.renamed(node, text), told, f"state.rename({node}, {text!r})")
 
     def cut(self, *, depth: int | None = None, n_leaves: int | None = None) -> None:
         """Cut the tree at a level, or into so many clusters.
@@ -215,11 +215,13 @@ class NavigatorState(param.Parameterized):
             Splits above a cluster.
         n_leaves : int, optional
             Number of clusters: the largest nodes are opened first.
+
+        Raises
+        ------
+        TypeError, ValueError
+            When a number is not whole, or out of range.
         """
-        if n_leaves is not None:
-            nodes = self.tree.frontier(depth=depth, n_leaves=n_leaves)
-        else:
-            nodes = list(self.layout.leaves) if depth is None else level_cut(self.layout, depth)
+        nodes = self.tree.frontier(depth=depth, n_leaves=n_leaves)
         where = "into its leaves" if depth is None else f"at level {depth}"
         where = where if n_leaves is None else "with the largest branches opened first"
         given = {"depth": depth, "n_leaves": n_leaves}
@@ -254,7 +256,8 @@ class NavigatorState(param.Parameterized):
         self._require(node)
         parts = self.tree.nodes[node].children
         if not parts:
-            message = f"{self.label(node)} is a leaf: {self.tree.nodes[node].reason or 'it has no parts'}."
+            reason = self.figures.reasons[node] or "it has no parts"
+            message = f"{self.label(node)} is a leaf: {reason}."
             raise ValueError(message)
         marked = self.marked.split(self.layout, node)
         self._mark(marked, f"Opened {self.label(node)}", f"state.split({node})")
@@ -276,27 +279,6 @@ class NavigatorState(param.Parameterized):
         self.tree.regrouped(np.zeros(0, dtype=np.intp), nodes)
         told = f"Cut by hand: {counted(len(nodes), 'cluster')}"
         self._cut(nodes, told, f"state.take_cut({nodes!r})")
-
-    def undo(self) -> None:
-        """Take the last step back."""
-        text = self.history.steps[self.history.position].text
-        self._go(self.history.undone(), f"Undone: {text}.")
-
-    def redo(self) -> None:
-        """Do again what was undone."""
-        history = self.history.redone()
-        self._go(history, f"Done again: {history.steps[history.position].text}.")
-
-    def go_to(self, position: int) -> None:
-        """Return to a step.
-
-        Parameters
-        ----------
-        position : int
-            0 is the start.
-        """
-        history = self.history.at(position)
-        self._go(history, f"Back at: {history.steps[position].text}.")
 
     # -- results ---------------------------------------------------------------------------------
 
@@ -375,13 +357,9 @@ class NavigatorState(param.Parameterized):
     def _mark(self, marked: Marked, text: str, code: str) -> None:
         """Take a step, unless nothing changes."""
         if marked == self.marked:
-            self.message = f"{text.split(':')[0]}: the clusters are these already."
-            return
-        self._do(marked, text, code)
-
-    def _do(self, marked: Marked, text: str, code: str) -> None:
-        """Take a step."""
-        self._go(self.history.done(text, code, marked), f"{text}.")
+            self.message = f"It was so already: {text}."
+        else:
+            self._go(self.history.done(text, code, marked), f"{text}.")
 
     def _go(self, history: History[Marked], message: str) -> None:
         """Stand somewhere in the history; the model keeps names and cut."""

@@ -29,7 +29,7 @@ def nodes_table(state: NavigatorState) -> pd.DataFrame:
         terms.
     """
     figures, layout = state.figures, state.layout
-    nodes, place = state.tree.nodes, {node: k + 1 for k, node in enumerate(state.frontier)}
+    nodes, place = state.tree.nodes, {node: k for k, node in enumerate(state.frontier)}
     columns: dict[str, Any] = {
         "node": [node.id for node in nodes],
         "branch": layout.labels,
@@ -41,7 +41,7 @@ def nodes_table(state: NavigatorState) -> pd.DataFrame:
         "cluster": pd.array([place.get(node.id) for node in nodes], dtype="Int64"),
         "strength": [node.strength for node in nodes],
         "support": [node.support for node in nodes],
-        "reason": [node.reason for node in nodes],
+        "reason": figures.reasons,
         "terms": [terms_of(state, node.id) for node in nodes],
     }
     return pd.DataFrame(columns)
@@ -84,7 +84,7 @@ def clusters_table(state: NavigatorState) -> pd.DataFrame:
     sizes, weights = figures.sizes(), figures.weights()
     return pd.DataFrame(
         {
-            "cluster": range(1, len(nodes) + 1),
+            "cluster": range(len(nodes)),
             "node": nodes,
             "branch": [layout.labels[i] for i in nodes],
             "name": [state.names.get(i, "") for i in nodes],
@@ -116,7 +116,7 @@ def codes_table(state: NavigatorState) -> pd.DataFrame:
         for rank, j in enumerate(figures.best(node, most=RANKED, balance=state.balance), 1):
             rows.append(
                 {
-                    "cluster": k + 1,
+                    "cluster": k,
                     "branch": state.layout.labels[node],
                     "name": state.names.get(node, ""),
                     "rank": rank,
@@ -159,7 +159,7 @@ def rows_table(state: NavigatorState) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "record": state.corpus.obs.index.astype(str),
-            "cluster": place + 1,
+            "cluster": place,
             "branch": labels[nodes][place],
             "name": names[place],
             "leaf": labels[state.layout.leaves][state.labels],
@@ -205,7 +205,7 @@ def tree_text(state: NavigatorState) -> str:
         Place, name, size and first codes of each node; clusters of the cut have their number in brackets.
     """
     figures, layout, place = state.figures, state.layout, {}
-    place = {node: k + 1 for k, node in enumerate(state.frontier)}
+    place = {node: k for k, node in enumerate(state.frontier)}
     sizes, weights = figures.sizes(), figures.weights()
     lines = []
     for node in shown_nodes(state):

@@ -30,6 +30,8 @@ class Clusters(StabilityPart):
         )
         self.table = Table(
             title="Numbers",
+            help="Mean, least and largest Jaccard index over the fits. Where a cluster swaps a tenth or more of "
+            "its members with another one, that one is named, with the part of both that changes over.",
             columns=columns_of(),
             page_size=15,
             download="cluster-stability.csv",
@@ -120,7 +122,7 @@ def columns_of() -> list[dict[str, Any]]:
         {"key": "jaccard", "label": "Mean Jaccard", "kind": "number", "digits": 2},
         {"key": "low", "label": "Least", "kind": "number", "digits": 2},
         {"key": "high", "label": "Largest", "kind": "number", "digits": 2},
-        {"key": "verdict", "label": "", "kind": "text"},
+        {"key": "verdict", "label": "Verdict", "kind": "text"},
         {"key": "partner", "label": "Swaps with", "kind": "integer", "help": swaps},
         {"key": "exchanged", "label": "Part of both", "kind": "percent"},
     ]

@@ -20,7 +20,7 @@ WAIT = "The first results appear here within a moment."
 class Curve(StabilityPart):
     """Every method and value."""
 
-    title: ClassVar[str] = "Numbers of clusters"
+    title: ClassVar[str] = "Comparison"
     depends: ClassVar[frozenset[str]] = frozenset(
         {"version", "method", "value", "values", "n_repeats"}
     )

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import lvmkit
 from lvmkit import charts
+from lvmkit.storage import Model
 from lvmkit_widgets.giving import GivesFiles, written
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import csv
@@ -28,7 +29,8 @@ HELP = {
     "repeats": "Adjusted Rand index of every method, number and repeat.",
     "clusters": "Stability of the clusters that are looked at, and with which they swap members.",
     "page": "One file that answers without Python and without internet; totals only.",
-    "model": "The method and number that are looked at, fitted to all rows; lvmkit.load reads it.",
+    "model": "The method and number that are looked at, fitted to all rows; of the model itself, that one "
+    "with its names. lvmkit.load reads it.",
 }
 
 
@@ -47,15 +49,15 @@ class Files(GivesFiles, StabilityPart):
     def refresh(self) -> None:
         """Show the state as it is now."""
         state = self.state
-        ours = hasattr(lvmkit, type(state.subject.methods[state.method]).__name__)
-        names = [name for name in FILES if name != "model" or ours]
+        names = [name for name in FILES if name != "model" or can_be_saved(state)]
         buttons = [
             {"name": name, "kind": "button", "label": FILES[name], "help": HELP.get(name)}
             for name in names
         ]
         told = (
             f"Looked at: {cell_name(state)}. Sizes below {state.threshold} are hidden everywhere. In Python, "
-            f"state.estimator_at({state.value}) fits it to all rows, to be used elsewhere."
+            f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
+            "measured the buttons wait; a cancel frees them."
         )
         self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": told}]
 
@@ -74,6 +76,14 @@ class Files(GivesFiles, StabilityPart):
             model = state.estimator_at()
             return file, written(partial(lvmkit.save, model), file), "application/octet-stream"
         return f"stability-{name}.png", charts.png(picture_of(state, name)), "image/png"
+
+
+def can_be_saved(state: StabilityState) -> bool:
+    """Tell whether `lvmkit.save` takes the model that is looked at."""
+    try:
+        return isinstance(state.subject.estimator_at(*state.picked), Model)
+    except Exception:  # noqa: BLE001 - methods may raise anything; measuring tells what
+        return False
 
 
 def picture_of(state: StabilityState, name: str) -> Any:

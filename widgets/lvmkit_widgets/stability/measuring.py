@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from typing import Any, NamedTuple
 
@@ -12,6 +13,8 @@ from lvmkit.scores import StabilityStudy, iter_stability
 from lvmkit.scores.refits import taken
 from lvmkit_widgets.jobs import Cancelled
 from lvmkit_widgets.stability.subject import Subject
+
+log = logging.getLogger(__name__)
 
 
 class Cell(NamedTuple):
@@ -30,10 +33,13 @@ class Piece(NamedTuple):
         Which.
     sampled : bool
         Whether only a sample of the rows is used.
+    protocol : str
+        As `lvmkit.scores.stability` takes it.
     """
 
     cell: Cell
     sampled: bool
+    protocol: Any
 
 
 class Outcome(NamedTuple):
@@ -58,7 +64,6 @@ def measured(
     subject: Subject,
     piece: Piece,
     *,
-    protocol: Any,
     resume: StabilityStudy | None = None,
     progress: Any = None,
 ) -> Outcome:
@@ -69,9 +74,7 @@ def measured(
     subject : Subject
         What is judged.
     piece : Piece
-        Which method and value, and of which rows.
-    protocol : str
-        As `lvmkit.scores.stability` takes it.
+        Which method and value, of which rows, and how.
     resume : StabilityStudy, optional
         The repeats before.
     progress : callable, optional
@@ -85,7 +88,7 @@ def measured(
     cell = piece.cell
     sample = subject.sample if piece.sampled else None
     rows = subject.matrix if sample is None else taken(subject.matrix, sample)
-    mine = cell == Cell(subject.name, subject.own) and subject.labels is not None
+    mine = subject.is_given(*cell) and subject.labels is not None
     labels = subject.labels if mine else None
     if labels is not None and sample is not None:
         labels = labels[sample]
@@ -96,7 +99,7 @@ def measured(
                 rows,
                 reference=labels,
                 names=subject.names if mine else None,
-                protocol=protocol,
+                protocol=piece.protocol,
                 n_repeats=1 if resume is None else resume.n_repeats + 1,
                 resume=resume,
                 progress=progress,
@@ -104,8 +107,10 @@ def measured(
             return Outcome(piece, next(steps))
     except Cancelled:
         return Outcome(piece, None)
-    except (ValueError, ArithmeticError) as error:
-        return Outcome(piece, None, str(error))
+    except Exception as error:  # whatever one method raises, the others go on
+        if not isinstance(error, (ValueError, ArithmeticError)):
+            log.exception("%s cannot be measured", cell)
+        return Outcome(piece, None, str(error) or type(error).__name__)
 
 
 class quiet(warnings.catch_warnings):  # noqa: N801 - reads as a statement

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from lvmkit.scores.resampling import PROTOCOLS
+
 MOST_REPEATS = 100
 MOST_VALUES = 40
 
@@ -69,6 +71,30 @@ def checked_repeats(n_repeats: Any) -> int:
         message = f"The number of repeats is a whole number from 1 to {MOST_REPEATS}; {n_repeats!r} was given."
         raise ValueError(message)
     return int(n_repeats)
+
+
+def checked_protocol(protocol: str) -> str:
+    """Return what is compared.
+
+    Parameters
+    ----------
+    protocol : str
+        As `lvmkit.scores.stability` takes it.
+
+    Returns
+    -------
+    str
+        The same.
+
+    Raises
+    ------
+    ValueError
+        With what to change.
+    """
+    if protocol not in PROTOCOLS:
+        message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
+        raise ValueError(message)
+    return protocol
 
 
 def parsed_values(text: str) -> list[int]:

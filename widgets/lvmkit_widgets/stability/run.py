@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.exchange import asked_by
+from lvmkit_widgets.jobs import Cancelled
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.stability.measuring import Outcome
 from lvmkit_widgets.stability.options import MOST_REPEATS, parsed_values, written_values
@@ -62,6 +63,9 @@ class Run(StabilityPart):
 
     def measure(self) -> None:
         """Measure what is still to be measured; in a browser, repeat by repeat beside the reader."""
+        if self._board.busy:  # waiting here would block the loop that ends the work
+            self._board.say("Still at work. Wait for it to end, or cancel it first.", state=None)
+            return
         self._status.waiting = False
         self._total = len(self.state.todo())
         if not self._total:
@@ -100,12 +104,14 @@ class Run(StabilityPart):
         label = f"{piece.cell.method}, {piece.cell.value}{on}: {done + 1} of {self._total} repeats"
 
         def work(progress: Any) -> Outcome:
-            progress(label, done / self._total)
-
             def tell(_: str, share: float) -> None:
                 progress(label, (done + share) / self._total)
 
-            return self.state.measured(piece, tell)
+            try:
+                progress(label, done / self._total)
+                return self.state.measured(piece, tell)
+            except Cancelled:
+                return Outcome(piece, None)
 
         self._board.background(work, self._took, label=label)
 

@@ -15,8 +15,14 @@ from lvmkit.disclosure import suppression
 from lvmkit.scores import StabilityStudy
 from lvmkit.scores.resampling import PROTOCOLS
 from lvmkit.scores.stability_over import Recommendation, recommendation
+from lvmkit_widgets.hidden import shown_count
 from lvmkit_widgets.stability.measuring import Cell, Outcome, Piece, measured, quiet
-from lvmkit_widgets.stability.options import MOST_REPEATS, checked_repeats, checked_values
+from lvmkit_widgets.stability.options import (
+    MOST_REPEATS,
+    checked_protocol,
+    checked_repeats,
+    checked_values,
+)
 from lvmkit_widgets.stability.subject import Subject
 
 GOAL = 0.9  # mean index that is called stable
@@ -63,6 +69,7 @@ class StabilityState(param.Parameterized):
         self.studies: dict[Cell, StabilityStudy] = {}
         self.previews: dict[Cell, StabilityStudy] = {}
         self.failures: dict[Cell, str] = {}
+        self._table: tuple[Any, pd.DataFrame] | None = None
 
     # -- what there is -----------------------------------------------------------------------
 
@@ -130,6 +137,13 @@ class StabilityState(param.Parameterized):
         DataFrame
             As `lvmkit.scores.stability_over`, with `sampled` (of a sample of the rows).
         """
+        known = self.version, tuple(self.values), tuple(self.chosen)
+        if self._table is None or self._table[0] != known:  # every part asks for it
+            self._table = known, self._tabulated()
+        return self._table[1].copy()
+
+    def _tabulated(self) -> pd.DataFrame:
+        """Tabulate every repeat anew."""
         rows: list[tuple[Any, ...]] = []
         order = list(self.subject.methods)
         for cell in sorted(self.cells(), key=lambda cell: (order.index(cell.method), cell.value)):
@@ -199,13 +213,11 @@ class StabilityState(param.Parameterized):
             "<11" where small, "hidden" where hidden so that others cannot be found.
         """
         masked = suppression(study.sizes[:, None], threshold=self.threshold).cells[:, 0]
-        few = study.sizes < self.threshold
-        texts = np.where(few, f"<{self.threshold}", "hidden")
-        sizes = zip(study.sizes.tolist(), masked, texts.tolist(), strict=True)
-        return [text if hidden else n for n, hidden, text in sizes]
+        sizes = zip(study.sizes.tolist(), masked, strict=True)
+        return [shown_count(np.nan if gone else n, n, self.threshold) for n, gone in sizes]
 
     def estimator_at(self, value: int | None = None, *, method: str | None = None) -> Any:
-        """Fit a method with a number of clusters, or a depth, to all rows, to use it elsewhere.
+        """Return a method with a number of clusters, or a depth, fitted to all rows, to use it elsewhere.
 
         Parameters
         ----------
@@ -217,7 +229,8 @@ class StabilityState(param.Parameterized):
         Returns
         -------
         estimator
-            Fitted; for example for `ClusterExplorer`.
+            Fitted; for example for `ClusterExplorer`. For its own number it is the estimator that was
+            given, if that is fitted.
 
         Raises
         ------
@@ -268,7 +281,7 @@ class StabilityState(param.Parameterized):
         if n_repeats is not None:
             fields["n_repeats"] = checked_repeats(n_repeats)
         if protocol is not None and protocol != self.protocol:
-            fields["protocol"] = protocol
+            fields["protocol"] = checked_protocol(protocol)
             for known in (self.studies, self.previews, self.failures):
                 known.clear()
         wanted = fields.get("values", self.values)
@@ -304,9 +317,9 @@ class StabilityState(param.Parameterized):
         first = []
         if self.subject.sample is not None:
             fresh = [c for c in cells if c not in known and c not in self.previews]
-            first = [Piece(cell, sampled=True) for cell in fresh]
+            first = [Piece(cell, sampled=True, protocol=self.protocol) for cell in fresh]
         later = [
-            Piece(cell, sampled=False)
+            Piece(cell, sampled=False, protocol=self.protocol)
             for repeat in range(self.n_repeats)
             for cell in cells
             if known.get(cell, 0) <= repeat
@@ -329,18 +342,18 @@ class StabilityState(param.Parameterized):
             To be handed to `take`.
         """
         resume = None if piece.sampled else self.studies.get(piece.cell)
-        return measured(
-            self.subject, piece, protocol=self.protocol, resume=resume, progress=progress
-        )
+        return measured(self.subject, piece, resume=resume, progress=progress)
 
     def take(self, outcome: Outcome) -> None:
-        """Take what was measured.
+        """Take what was measured, unless another protocol was asked for meanwhile.
 
         Parameters
         ----------
         outcome : Outcome
             As `measured` returned it.
         """
+        if outcome.piece.protocol != self.protocol:
+            return
         cell = outcome.piece.cell
         if outcome.failed:
             self.failures[cell] = outcome.failed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from lvmkit._typing import Labels
 from lvmkit.scores.refits import numbered
 from lvmkit.scores.stability_over import parameter_of, with_value
 from lvmkit.trees import Tree
+from lvmkit_widgets.navigator.layout import TreeLayout
+from lvmkit_widgets.topics.corpus import Corpus
 
 SAMPLE_ROWS = 4_000  # what is measured first of large data
 LARGE = 6_000  # rows from which on a sample is measured first
@@ -67,13 +70,10 @@ class Subject:
         """Number of rows."""
         return int(self.matrix.shape[0])
 
-    @property
+    @cached_property
     def noun(self) -> str:
-        """What rows are, in the plural."""
-        obs = getattr(self.cohort, "obs", None)
-        if obs is None:
-            return "rows"
-        return "documents" if "text" in obs else "patients"
+        """What rows are, in the plural; of a cohort as in the other dashboards."""
+        return Corpus(self.cohort[:1]).noun if hasattr(self.cohort, "obs") else "rows"
 
     @property
     def what(self) -> str:
@@ -88,6 +88,10 @@ class Subject:
         most = max(self.own + 3, 8)
         spread = np.linspace(2, most, min(NUMBERS, most - 1)).round().astype(int)
         return sorted({*spread.tolist(), max(self.own, 2)})
+
+    def is_given(self, method: str, value: int) -> bool:
+        """Tell whether a method with a value is the estimator as it was given."""
+        return method == self.name and (self.parameter is None or value == self.own)
 
     def estimator_at(self, method: str, value: int) -> Any:
         """Return an unfitted estimator of a method with a value.
@@ -104,7 +108,7 @@ class Subject:
         estimator
             A copy.
         """
-        if method == self.name and (self.parameter is None or value == self.own):
+        if self.is_given(method, value):
             return clone(self.estimator)
         return with_value(self.methods[method], value)
 
@@ -121,8 +125,11 @@ class Subject:
         Returns
         -------
         estimator
-            Models of lvmkit know the names of the codes.
+            Models of lvmkit know the names of the codes; of the given estimator it is itself, if it is
+            fitted.
         """
+        if self.is_given(method, value) and self.labels is not None:
+            return self.estimator
         made = self.estimator_at(method, value)
         return made.fit(self.cohort if type(made).__module__.startswith("lvmkit") else self.matrix)
 
@@ -214,7 +221,7 @@ def names_of(estimator: Any) -> dict[int, str]:
     -------
     dict of int to str
         By the numbers in `labels_`. Of merged clusters each part carries the name, and which part it is. Leaves of a
-        tree are called by their place, as in the tree navigator.
+        tree are called by place and name, as in the tree navigator.
     """
     notes = getattr(estimator, "annotations_", None) or {}
     given = notes.get("topic_names")
@@ -223,9 +230,10 @@ def names_of(estimator: Any) -> dict[int, str]:
         named = {int(key): str(name) for key, name in given.items() if str(key).isdigit()}
     tree = getattr(estimator, "tree_", None)
     if isinstance(tree, Tree):
-        nodes = notes.get("node_names") or {}
+        nodes, places = notes.get("node_names") or {}, TreeLayout(tree).labels
         for number, leaf in enumerate(tree.leaves):
-            named[number] = f"{tree.label(leaf)} {nodes.get(str(leaf), '')}".strip()
+            name = nodes.get(str(leaf), "")
+            named[number] = f"{places[leaf]} · {name}" if name else places[leaf]
     for cluster in notes.get("clusters") or []:
         name, parts = str(cluster.get("name") or ""), list(cluster.get("components") or [])
         for place, part in enumerate(parts if name else []):

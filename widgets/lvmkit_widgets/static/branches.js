@@ -92,7 +92,7 @@ function branches(part, el) {
     nodes = treeNodes(source);
     draw();
   });
-  source.on(["selected", "held", "code", "names", "hints", "sizes"], draw, { now: false });
+  source.on(["selected", "held", "code", "names", "hints", "sizes", "reasons", "why"], draw, { now: false });
   nodes.source.on(["centers", "codes"], draw, { now: false });
   part.on(["top"], draw, { now: false });
 }

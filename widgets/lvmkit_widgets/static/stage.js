@@ -15,14 +15,16 @@ function partOf(model, name, { announce, follow }) {
       }
       model.save_changes();
     },
-    // Something happened; other fields that change with it travel in the same message.
+    // Something happened; other fields that change with it travel in the same message. The last few happenings
+    // travel along: while Python is busy, hosts merge messages and keep only the newest value of a field.
     fire(field, value = null, changes = {}) {
-      const count = (part.get(field)?.[0] ?? 0) + 1;
+      const [count = 0, what, earlier = []] = part.get(field) ?? [];
+      const before = count ? [...earlier, [count, what]].slice(-4) : [];
       for (const [other, now] of Object.entries(changes)) {
         model.set(`${name}_${other}`, now);
         follow(name, other, now);
       }
-      model.set(`${name}_${field}`, [count, value]);
+      model.set(`${name}_${field}`, [count + 1, value, before]);
       follow(name, field, value);
       model.save_changes();
     },

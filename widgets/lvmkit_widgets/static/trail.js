@@ -44,7 +44,15 @@ function treeShape(children) {
   const within = (i, above) => place[i] >= place[above] && place[i] < end[above];
   const atLevel = (level) =>
     ordered(children.flatMap((parts, i) => (depth[i] === level || (depth[i] < level && !parts.length) ? [i] : [])));
-  return { n, children, parent, depth, place, end, labels, deepest, path, ordered, within, atLevel };
+  const opened = (frontier, node) => frontier.flatMap((i) => (i === node ? children[i] : [i]));
+  // The cut that is asked for: at a level, with a node made one cluster, or with a node split.
+  const cut = (frontier, { level, prune, split }) => {
+    if (level !== undefined) return atLevel(level);
+    const node = prune ?? split;
+    const near = path(node).slice(0, -1).reduce(opened, frontier);
+    return ordered(split === undefined ? [...near.filter((i) => !within(i, node)), node] : opened(near, node));
+  };
+  return { n, children, parent, depth, labels, deepest, path, within, atLevel, cut };
 }
 
 const TREE_FIELDS = [
@@ -129,10 +137,10 @@ function trail(part, el) {
     const { shape } = nodes;
     const frontier = nodes.now.frontier;
     const own = frontier.indexOf(i);
-    if (own >= 0) return `Cluster ${own + 1} of the cut.`;
+    if (own >= 0) return `Cluster ${own} of the cut.`;
     const above = frontier.findIndex((j) => shape.within(i, j));
-    if (above >= 0) return `A part of cluster ${above + 1}.`;
-    const inside = frontier.flatMap((j, k) => (shape.within(j, i) ? [k + 1] : []));
+    if (above >= 0) return `A part of cluster ${above}.`;
+    const inside = frontier.flatMap((j, k) => (shape.within(j, i) ? [k] : []));
     if (inside.length === frontier.length) return `All ${inside.length} clusters of the cut are in it.`;
     const named = inside.length > 6 ? `${inside[0]} to ${inside.at(-1)}` : inside.join(", ");
     return `Holds ${inside.length === 1 ? "cluster" : "clusters"} ${named}.`;
@@ -170,5 +178,5 @@ function trail(part, el) {
     nodes = treeNodes(source);
     draw();
   });
-  source.on(["selected", "names", "hints", "frontier", "sizes", "weights", "strength", "support", "held"], draw, { now: false });
+  source.on(["selected", "names", "hints", "frontier", "sizes", "weights", "strength", "support", "held", "reasons", "why"], draw, { now: false });
 }

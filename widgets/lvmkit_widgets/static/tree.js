@@ -40,7 +40,8 @@ function tree(part, el) {
   let rows = []; // nodes whose ancestors are all open, from top to bottom
   let at = new Map(); // node to its place among them
   let active = 0;
-  let cluster = new Map();
+  let cluster = new Map(); // node of the cut to its number
+  let under = new Set(); // nodes below the cut
   let having = null;
   let sums = false; // whether what is searched is counted by occurrences
   let seen = 0; // height of the box; reading it at every draw would make the browser lay out twice
@@ -67,17 +68,7 @@ function tree(part, el) {
   // The same cut as Python makes, at once; Python takes the step.
   function change(asked) {
     const { shape } = nodes;
-    let frontier = part.get("frontier");
-    if (asked.level !== undefined) frontier = shape.atLevel(asked.level);
-    else {
-      const node = asked.prune ?? asked.split;
-      for (const above of shape.path(node).slice(0, -1)) {
-        if (frontier.includes(above)) frontier = frontier.flatMap((i) => (i === above ? shape.children[i] : [i]));
-      }
-      if (asked.prune !== undefined) frontier = [...frontier.filter((i) => !shape.within(i, node)), node];
-      else frontier = frontier.flatMap((i) => (i === node ? shape.children[i] : [i]));
-      frontier = shape.ordered(frontier);
-    }
+    const frontier = shape.cut(part.get("frontier"), asked);
     const opening = {};
     if (asked.level !== undefined && frontier.length <= TREE_REVEALED) opening.opened = ancestors(frontier);
     if (asked.prune !== undefined) opening.opened = [...opened].filter((i) => !shape.within(i, asked.prune));
@@ -182,7 +173,6 @@ function tree(part, el) {
     const { shape } = nodes;
     const parts = shape.children[i];
     const number = cluster.get(i);
-    const covered = number === undefined && cluster.has(`below ${i}`);
     const siblings = shape.parent[i] < 0 ? [i] : shape.children[shape.parent[i]];
     const name = nodes.now.names[i];
     const hint = nodes.now.hints[i];
@@ -190,7 +180,7 @@ function tree(part, el) {
     if (number !== undefined) label.push(`cluster ${number}`);
     if (!parts.length) label.push("leaf");
     const row = h(
-      `div.lvm-node${number !== undefined ? ".lvm-cluster" : ""}${covered ? ".lvm-under" : ""}${i === active ? ".lvm-active" : ""}`,
+      `div.lvm-node${number !== undefined ? ".lvm-cluster" : ""}${under.has(i) ? ".lvm-under" : ""}${i === active ? ".lvm-active" : ""}`,
       {
         role: "treeitem",
         id: `${stem}-${i}`,
@@ -240,17 +230,15 @@ function tree(part, el) {
     draw();
   }
   function count() {
-    cluster = new Map();
-    nodes.now.frontier.forEach((i, k) => {
-      cluster.set(i, k + 1);
-      const { shape } = nodes;
-      const waiting = [...shape.children[i]];
-      while (waiting.length) {
-        const j = waiting.pop();
-        cluster.set(`below ${j}`, true);
-        waiting.push(...shape.children[j]);
-      }
-    });
+    const { children } = nodes.shape;
+    cluster = new Map(nodes.now.frontier.map((i, k) => [i, k]));
+    const waiting = nodes.now.frontier.flatMap((i) => children[i]);
+    under = new Set();
+    while (waiting.length) {
+      const i = waiting.pop();
+      under.add(i);
+      waiting.push(...children[i]);
+    }
   }
   function tell() {
     const { shape } = nodes;
@@ -271,8 +259,8 @@ function tree(part, el) {
     level.setAttribute("aria-valuetext", output.textContent);
     const i = nodes.now.selected;
     const chosen = i !== null && i < shape.n;
-    prune.disabled = !chosen || frontier.includes(i) || (!shape.children[i].length && !cluster.has(`below ${i}`));
-    grow.disabled = !chosen || !shape.children[i].length || !(frontier.includes(i) || cluster.has(`below ${i}`));
+    prune.disabled = !chosen || frontier.includes(i) || (!shape.children[i].length && !under.has(i));
+    grow.disabled = !chosen || !shape.children[i].length || !(frontier.includes(i) || under.has(i));
     const total = having ? having(0) : null;
     told.hidden = !code;
     if (code) {
@@ -397,7 +385,6 @@ function tree(part, el) {
     }
     redraw();
   }, { now: false });
-  part.on(["held"], () => nodes.read() && part.set({ row: nodes.rowOf(part.get("selected") ?? 0) }), { now: false });
   part.on(["opened"], () => {
     arrange();
     redraw();
@@ -420,7 +407,7 @@ function tree(part, el) {
     having = treeHaving(part, nodes);
     redraw();
   }, { now: false });
-  part.on(["sizes", "weights", "hints", "names", "strength", "support", "noun", "reasons", "why"], redraw, { now: false });
+  part.on(["sizes", "weights", "hints", "names", "strength", "support", "noun", "reasons", "why", "held"], redraw, { now: false });
   requestAnimationFrame(() => show(active));
   return () => sized.disconnect();
 }
