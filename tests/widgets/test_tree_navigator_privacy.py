@@ -102,6 +102,26 @@ def test_a_part_that_cannot_vary_does_not_tell_the_other(counts, sizes):
     assert hidden[1:].all()
 
 
+def test_parts_that_vary_against_each_other_leave_the_whole_to_be_seen():
+    splits = np.array([[0, 1, 2], [2, 3, 4], [4, 5, 6]])
+    counts, sizes = (
+        np.array([4632, 4607, 25, 6, 19, 14, 5]),
+        np.array([9000, 8400, 600, 183, 417, 212, 205]),
+    )
+    assert all(width >= T - 2 for width in widths(counts, sizes, splits))
+    _, hidden = shown_counts(counts[:, None], splits, sizes=sizes)
+    assert hidden[:, 0].tolist() == [False, False, False, True, True, True, True]
+
+
+def test_what_is_hidden_on_behalf_of_its_parts_does_not_make_up_for_another():
+    splits = np.array([[0, 1, 2], [1, 3, 4], [4, 5, 6]])
+    counts, sizes = (
+        np.array([67, 57, 10, 47, 10, 3, 7]),
+        np.array([284, 171, 113, 47, 124, 114, 10]),
+    )
+    assert all(width >= 1 for width in widths(counts, sizes, splits))
+
+
 def test_no_hidden_count_follows_from_the_others():
     random = np.random.default_rng(1)
     for _ in range(60):

@@ -51,10 +51,12 @@ def shown_counts(
 
     Whatever value a small number takes, others have to make up for it, and a number that is 0, or that everybody
     has, cannot. So from the leaves up: where one part is hidden, and of the other, or of what is left of it,
-    there are less than t, the whole is hidden too. And from the root down: where one part is hidden and the whole
-    is not, the other part is hidden too; where the whole is hidden and can make up, so is a part that can, or both.
-    The tests look for the least and the largest value of every small number under all sums and bounds
-    together, by linear programs: none of them is determined.
+    there are less than t, the whole is hidden too, unless the other is hidden as well and they can make up for
+    each other: of the one, and of what is left of it, there are t or more, and it is not hidden on behalf of its
+    own parts. And from the root down: where one part is hidden and the whole is not, the other part is hidden
+    too; where the whole is hidden and can make up, so is a part that can, or both. The tests look for the least
+    and the largest value of every small number under all sums and bounds together, by linear programs: none of
+    them is determined.
 
     An estimate of a part is the shown count, or the estimate, of the whole, less the other part: its shown count,
     or, where that is small or the part has less than t people, half of t.
@@ -119,9 +121,12 @@ def _hidden(
             small = ((parts >= 1) | few[left] | few[right]) & (parts < threshold)
             hidden[whole] |= small & (x[whole] >= 1) & (x[whole] < enough)
     large, roomy = (np.all([x >= least for x in both], axis=0) for least in (enough, threshold))
+    own = hidden.copy()  # what the pass adds stands for parts that cannot vary
     for group in reversed(groups):
         whole, left, right = group.T
-        hidden[whole] |= (hidden[left] & ~roomy[right]) | (hidden[right] & ~roomy[left])
+        for part, other in ((left, right), (right, left)):
+            each_other = hidden[other] & roomy[part] & own[part]
+            hidden[whole] |= hidden[part] & ~roomy[other] & ~each_other
     for group in groups:
         whole, left, right = group.T
         one = hidden[left] | hidden[right]
