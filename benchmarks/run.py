@@ -21,6 +21,8 @@ WORKLOADS = {
     "topics": "topic models, against Gibbs sampling, variational inference, NMF",
     "inference": "topic mixtures of 100,000 documents, against tomotopy",
     "hierarchies": "trees of clusters: nested topics, speed, stability, predictive power",
+    "factorizations": "integer factorization: seconds per iteration, against NMF, pyttb, pygenten",
+    "factorization_fits": "integer factorization: how much it explains, against rounding and exact least squares",
     "cohort_events": "ten million events to a matrix",
 }
 QUICK_EVENTS = 1_000_000

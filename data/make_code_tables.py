@@ -42,6 +42,22 @@ def icd9(source: Path) -> None:
     codes = pd.read_csv(source / "icd9cm_dx.csv.gz", **read)
     codes = codes.loc[codes["code"] != codes["category"], ["code", "long_title"]]
     write(codes.rename(columns={"long_title": "title"}), "icd9_titles.csv.gz")
+    procedures = pd.read_csv(source / "icd9cm_procedures.csv.gz", **read)
+    titled = procedures[["code", "long_title"]].rename(columns={"long_title": "title"})
+    write(titled, "icd9_procedures.csv.gz")
+
+
+def ccs(source: Path) -> None:
+    """Clinical Classifications Software: the group of every diagnosis and procedure of ICD-9-CM."""
+    read = {"dtype": str, "keep_default_na": False}
+    volumes = [
+        pd.read_csv(source / f"ccs_{volume}_2015.csv.gz", **read).assign(system=system)
+        for volume, system in (("dx", "icd9"), ("proc", "icd9procedure"))
+    ]
+    columns = {"ccs": "group", "ccs_title": "title"}
+    groups = pd.concat(volumes).rename(columns=columns)[["system", "code", "group", "title"]]
+    groups["title"] = groups["title"].str.replace("`", "'")
+    write(groups, "icd9_ccs.csv.gz")
 
 
 def innermost_blocks(chapter: ET.Element) -> dict[str, str]:
@@ -92,4 +108,5 @@ def icd10() -> None:
 
 if __name__ == "__main__":
     icd9(Path(os.environ["LVMKIT_DATA"]) / "icd9")
+    ccs(Path(os.environ["LVMKIT_DATA"]) / "icd9")
     icd10()

@@ -18,6 +18,7 @@ from lvmkit.models import (
     PoissonMixture,
     SingleTopic,
     SpectralTree,
+    SUSTain,
 )
 from lvmkit.subspaces import SubspaceMoments
 from lvmkit.trees import Tree
@@ -25,14 +26,14 @@ from lvmkit.trees.forms import PREFIX, as_arrays, nodes_of
 from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED
 
 Mixture = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
-Model = Mixture | SpectralTree
+Model = Mixture | SpectralTree | SUSTain
 
 FORMAT = "lvmkit-model-1"
 _MIXTURES: dict[str, type[Mixture]] = {
     model.__name__: model
     for model in (BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic)
 }
-_ARRAYS = ("weights_", "centers_", "alpha_", "log_likelihoods_")
+_ARRAYS = ("weights_", "centers_", "alpha_", "log_likelihoods_", "fit_trace_")
 _INIT = ("init_weights", "init_centers")
 _SUMS = {
     f"moments_{name}": name
@@ -51,7 +52,9 @@ _UNREADABLE = (
     AttributeError,
     NotImplementedError,
 )
-_PLAIN = ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_")
+_PLAIN = ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_", "fit_", "init_")
+_FACTOR = "factor_"
+_PER_MODE = ("max_score", "min_score")
 
 
 def save(
@@ -63,8 +66,9 @@ def save(
     """Write a fitted model to a file that holds numbers and text only.
 
     The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of the sums
-    `moments_` of models of counts, of the nodes of a tree and, as the text `header`, a JSON object: format,
-    version of lvmkit, class, parameters, feature names, the fingerprint of the data and the annotations. No row of
+    `moments_` of models of counts, of the nodes of a tree, of the scores of features (not of samples, nor a start given
+    as arrays) and, as the text `header`, a JSON object: format, version of lvmkit, class, parameters, names of
+    features and modes, the fingerprint of the data and the annotations. No row of
     the data is stored; but the mean of a leaf that holds one row, or equal ones, is that row: grow trees of people
     with `min_samples_leaf` of 11 or more before passing them on. The file is written beside the target and moved
     there, so that a failure leaves the old file; only its owner can read it. A `Generator` given as `random_state` is
@@ -77,7 +81,7 @@ def save(
 
     Parameters
     ----------
-    model : BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet or SpectralTree
+    model : BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree or SUSTain
         Fitted.
     path : str or path
         Where; the name is used as it is.
@@ -106,7 +110,9 @@ def save(
         msg = f"this {type(model).__name__} is not fitted yet; call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
-    if not isinstance(getattr(model, "init", ""), str):
+    if isinstance(model, SUSTain):
+        arrays |= {f"{_FACTOR}{n}": factor for n, factor in enumerate(model.factors_) if n}
+    elif not isinstance(getattr(model, "init", ""), str):
         arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
     if isinstance(model, SpectralTree):
         arrays |= as_arrays(model.tree_)
@@ -142,8 +148,9 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet or SpectralTree
-        Fitted, without `labels_`: predict the rows again. Without `moments_`, to which `partial_fit` adds, if
+    BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree or SUSTain
+        Fitted, without `labels_`: predict the rows again. Of a SUSTain `factors_[0]` has no rows: transform them
+        again. Without `moments_`, to which `partial_fit` adds, if
         it is a BernoulliMixture or the file was written before they were kept.
 
     Raises
@@ -165,7 +172,7 @@ def load(path: str | os.PathLike[str]) -> Model:
                 arrays = {
                     key: stored[key]
                     for key in stored.files
-                    if key in known or key.startswith(PREFIX)
+                    if key in known or key.startswith((PREFIX, _FACTOR))
                 }
         return _rebuilt(header, arrays)
     except FileNotFoundError:
@@ -183,6 +190,8 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
         for name, value in model.get_params(deep=False).items()
         if value is None or isinstance(value, (bool, int, float, str, np.generic))
     }
+    if isinstance(model, SUSTain):
+        params |= {name: np.asarray(getattr(model, name)).tolist() for name in _PER_MODE}
     return {
         "format": FORMAT,
         "lvmkit": lvmkit.__version__,
@@ -191,6 +200,7 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
         "feature_names": None if names is None else [str(name) for name in names],
         "fitted": {name: getattr(model, name) for name in _PLAIN if hasattr(model, name)},
         "annotations": annotations,
+        "modes": _modes(model) if isinstance(model, SUSTain) else None,
         "moments": None
         if sums is None
         else {
@@ -199,6 +209,14 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
             "n_short": sums.n_short,
         },
     }
+
+
+def _modes(model: SUSTain) -> list[dict[str, Any]]:
+    """Return the names of the modes and of what stands along them."""
+    return [
+        {"name": name, "labels": None if labels is None else [str(label) for label in labels]}
+        for name, labels in zip(model.mode_names_, model.mode_labels_, strict=True)
+    ]
 
 
 def _sums(model: Model) -> SubspaceMoments | None:
@@ -214,8 +232,11 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
         raise ValueError(msg)
     if header["model"] == SpectralTree.__name__:
         return _rebuilt_tree(header, arrays)
+    if header["model"] == SUSTain.__name__:
+        return _rebuilt_scores(header, arrays)
     if header["model"] not in _MIXTURES:
-        msg = f"it holds a {header['model']!r}; known are {[*sorted(_MIXTURES), SpectralTree.__name__]}"
+        known = [*sorted(_MIXTURES), SpectralTree.__name__, SUSTain.__name__]
+        msg = f"it holds a {header['model']!r}; known are {known}"
         raise ValueError(msg)
     model = _MIXTURES[header["model"]].from_parameters(
         arrays.get("alpha_", arrays["weights_"]),
@@ -252,6 +273,28 @@ def _rebuilt_tree(header: Any, arrays: dict[str, Any]) -> SpectralTree:
         if key in header["fitted"]:
             setattr(model, key, header["fitted"][key])
     model.annotations_ = header["annotations"]
+    return model
+
+
+def _rebuilt_scores(header: Any, arrays: dict[str, Any]) -> SUSTain:
+    """Make integer factors from the content of a file; the samples' are empty."""
+    modes, weights = header["modes"], arrays["weights_"]
+    factors = [arrays[f"{_FACTOR}{n}"] for n in range(1, len(modes))]
+    model = SUSTain.from_parameters(
+        weights,
+        [np.zeros((0, len(weights)), dtype=np.int64), *factors],
+        mode_names=[mode["name"] for mode in modes],
+        mode_labels=[
+            None if mode["labels"] is None else np.asarray(mode["labels"], dtype=object)
+            for mode in modes
+        ],
+    ).set_params(**header["params"])
+    model.annotations_ = header["annotations"]
+    if "fit_trace_" in arrays:
+        model.fit_trace_ = arrays["fit_trace_"]
+    for key in _PLAIN:
+        if key in header["fitted"]:
+            setattr(model, key, header["fitted"][key])
     return model
 
 

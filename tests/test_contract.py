@@ -3,7 +3,14 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic, SpectralTree
+from lvmkit import (
+    BernoulliMixture,
+    LatentDirichlet,
+    PoissonMixture,
+    SingleTopic,
+    SpectralTree,
+    SUSTain,
+)
 
 TAKEN_FOR_CLASSIFIER = (
     "the check reads the tags of a classifier from anything sparse with predict_proba; that sparse and dense "
@@ -67,4 +74,17 @@ def test_scikit_learn_contract_of_count_models(estimator, check):
     ]
 )
 def test_scikit_learn_contract_of_trees(estimator, check):
+    check(estimator)
+
+
+# The checks feed real numbers, and rows of which some round to nothing, which a DataWarning says.
+@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@parametrize_with_checks(
+    [
+        SUSTain(n_components=2, round_counts=True, n_jobs=1),
+        SUSTain(n_components=1, round_counts=True, init="sampling", max_score=[2, 3], n_jobs=1),
+        SUSTain(n_components=2, round_counts=True, init="round", min_score=-3, n_jobs=1),
+    ]
+)
+def test_scikit_learn_contract_of_scores(estimator, check):
     check(estimator)

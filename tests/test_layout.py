@@ -22,17 +22,21 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 PUBLIC = {
     "lvmkit": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
-        "SpectralTree",
+        *("SpectralTree", "SUSTain"),
         *("__version__", "load", "save"),
     },
-    "lvmkit.cohorts": {"codes", "from_counts", "from_events", "from_texts", "from_wide"},
+    "lvmkit.cohorts": {
+        *("codes", "from_counts", "from_events", "from_texts", "from_wide"),
+        *("CountTensor", "tensor_from_events", "tensor_from_wide"),
+    },
     "lvmkit.cohorts.codes": {"categories", "category", "chapter", "chapters", "title"},
     "lvmkit.datasets": {
         *("load_discharges", "fetch_diabetes130", "fetch_nhds2010", "fetch_synthea1k"),
         *("fetch_dante", "fetch_movie_reviews", "fetch_newsgroups20", "fetch_state_union"),
         *("make_appendix_e", "make_bernoulli_mixture", "SimulatedMixture"),
         *("make_poisson_mixture", "make_topics", "SimulatedTopics"),
-        "make_nested_topics",
+        *("make_nested_topics", "make_exact_counts", "make_poisson_counts", "SimulatedCounts"),
+        *("fetch_desynpuf", "fetch_desynpuf_tensor", "fetch_nhds2010_tensor", "fetch_oslo_bike"),
     },
     "lvmkit.moments": {
         *("EQUAL_ROWS", "POISSON", "POOLED", "RAW", "Moments", "Weighting", "WhitenedMoments"),
@@ -48,7 +52,7 @@ PUBLIC = {
     "lvmkit.trees": {"Node", "Tree"},
     "lvmkit.models": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic", "SpectralTree"),
-        "baselines",
+        *("SUSTain", "baselines", "Factorization", "factor_baselines", "truncated"),
     },
     "lvmkit.scores": {
         *("adjusted_rand", "association", "association_of_counts", "count_codes", "error_rate"),
@@ -56,6 +60,7 @@ PUBLIC = {
         *("coherence", "description_length", "perplexity", "sample_accuracy"),
         *("select_n_components", "iter_stability", "predictive_power"),
         *("stability_over", "stability_study", "StabilityStudy"),
+        *("dissimilarity", "fit", "iter_rank_study", "rank_study", "RankStudy"),
     },
     "lvmkit.charts": {
         *("attributes_chart", "attributes_table", "code_profile_chart", "code_profile_table"),
@@ -66,6 +71,8 @@ PUBLIC = {
         *("shares_chart", "shares_table", "topic_map_chart", "topic_map_table"),
         *("selection_chart", "selection_table", "tree_chart", "tree_table"),
         *("cluster_stability_chart", "cluster_stability_table", "Consensus"),
+        *("fit_time_chart", "fit_time_table", "rank_chart", "rank_table"),
+        *("score_card_chart", "score_card_table"),
         *("consensus_chart", "consensus_matrix", "stability_curve_chart", "stability_curve_table"),
         *("png", "png_data_uri", "svg", "theme", "themed", "Heatmap"),
     },
@@ -75,7 +82,7 @@ PUBLIC = {
     },
     "lvmkit_widgets": {
         *("ClusterExplorer", "Dashboard", "StabilityPanel", "TopicRelevance", "TreeNavigator"),
-        "Workbench",
+        *("ScoreCards", "Workbench"),
     },
 }
 

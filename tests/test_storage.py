@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
+from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic, SUSTain
+from lvmkit.cohorts import CountTensor
 
 
 @pytest.fixture
@@ -111,3 +112,52 @@ def test_sums_are_left_out_on_request(tmp_path):
     again = lvmkit.load(lvmkit.save(fitted, tmp_path / "model"))
     assert not hasattr(again, "moments_")
     np.testing.assert_array_equal(again.predict_proba(X), proba)
+
+
+@pytest.fixture
+def counts():
+    X = 1 + np.random.default_rng(0).poisson(1.0, size=(40, 5, 3))
+    codes = [list("abcdé"), ["B01", "C07", "x.1"]]
+    patients = [f"secret-{i}" for i in range(40)]
+    return CountTensor(X, ("patient", "diagnosis", "drug"), [patients, *codes])
+
+
+def test_scores_of_features_come_back_and_judge_the_same(counts, tmp_path):
+    options = {"max_score": [5, 3, np.int64(2)], "min_score": [0, 0, 0], "tol": 1e-3, "n_init": 2}
+    model = SUSTain(3, **options).fit(counts)
+    notes = {"names": {"0": "Herz"}, "meaningful": [True, False, True]}
+    again = lvmkit.load(lvmkit.save(model, tmp_path / "model.lvmkit", annotations=notes))
+    assert type(again) is SUSTain
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+    for mode in (1, 2):
+        np.testing.assert_array_equal(again.factors_[mode], model.factors_[mode])
+        assert list(again.mode_labels_[mode]) == list(model.mode_labels_[mode])
+    assert again.mode_names_ == model.mode_names_
+    np.testing.assert_array_equal(again.fit_trace_, model.fit_trace_)
+    for name in ("fit_", "n_iter_", "stopped_by_", "init_", "data_fingerprint_", "n_features_in_"):
+        assert getattr(again, name) == getattr(model, name)
+    assert again.annotations_ == notes
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.transform(counts[::-1]), model.transform(counts[::-1]))
+    assert again.score(counts) == model.score(counts)
+
+
+def test_patients_are_not_in_the_file(counts, tmp_path):
+    model = SUSTain(3).fit(counts)
+    path = lvmkit.save(model, tmp_path / "model.lvmkit")
+    assert lvmkit.load(path).factors_[0].shape == (0, 3)
+    with np.load(path) as stored:
+        assert all(len(stored[name]) != 40 for name in stored.files if stored[name].ndim)
+        assert "secret" not in str(stored["header"])
+    started = SUSTain(3, init=[*model.factors_, model.weights_]).fit(counts)
+    with np.load(lvmkit.save(started, path)) as stored:
+        assert all(len(stored[name]) != 40 for name in stored.files if stored[name].ndim)
+
+
+def test_scores_of_a_matrix_keep_the_names_of_its_features(counts, tmp_path):
+    frame = pd.DataFrame(np.asarray(counts.counts.todense()).sum(axis=2), columns=list("abcdé"))
+    model = SUSTain(2, random_state=np.random.default_rng(0)).fit(frame)
+    again = lvmkit.load(lvmkit.save(model, tmp_path / "model"))
+    assert list(again.feature_names_in_) == list("abcdé")
+    turned = frame[frame.columns[::-1]]
+    np.testing.assert_array_equal(again.transform(turned), model.transform(frame))

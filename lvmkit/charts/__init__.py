@@ -10,9 +10,12 @@ from lvmkit.charts.code_profile import code_profile_chart, code_profile_table
 from lvmkit.charts.comparison import comparison_chart, comparison_table
 from lvmkit.charts.consensus import Consensus, consensus_chart, consensus_matrix
 from lvmkit.charts.curves import curves_chart, curves_table
+from lvmkit.charts.fit_time import fit_time_chart, fit_time_table
 from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
 from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
+from lvmkit.charts.rank_curve import rank_chart, rank_table
 from lvmkit.charts.relevance import relevance_chart, relevance_summary, relevance_table
+from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit.charts.selection import selection_chart, selection_table
 from lvmkit.charts.shares import shares_chart, shares_table
 from lvmkit.charts.sizes import sizes_chart, sizes_table
@@ -39,15 +42,21 @@ __all__ = [
     "consensus_matrix",
     "curves_chart",
     "curves_table",
+    "fit_time_chart",
+    "fit_time_table",
     "frequencies_chart",
     "frequencies_table",
     "heatmap_chart",
     "heatmap_matrix",
     "png",
     "png_data_uri",
+    "rank_chart",
+    "rank_table",
     "relevance_chart",
     "relevance_summary",
     "relevance_table",
+    "score_card_chart",
+    "score_card_table",
     "selection_chart",
     "selection_table",
     "shares_chart",

@@ -1,9 +1,21 @@
-"""Cohorts: events, wide tables, counts and texts become AnnData, sparse rows with titles and attributes."""
+"""Cohorts: events, wide tables, counts and texts become AnnData, sparse rows with titles and attributes, or tensors."""
 
 from lvmkit.cohorts import codes
 from lvmkit.cohorts.counts import from_counts
+from lvmkit.cohorts.event_tensors import tensor_from_events
 from lvmkit.cohorts.events import from_events
+from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.texts import from_texts
 from lvmkit.cohorts.wide import from_wide
+from lvmkit.cohorts.wide_tensors import tensor_from_wide
 
-__all__ = ["codes", "from_counts", "from_events", "from_texts", "from_wide"]
+__all__ = [
+    "CountTensor",
+    "codes",
+    "from_counts",
+    "from_events",
+    "from_texts",
+    "from_wide",
+    "tensor_from_events",
+    "tensor_from_wide",
+]

@@ -72,7 +72,7 @@ def assemble(
             "The cohort has one record: a saved model can score it, but none can be fitted to it."
         )
     features = tallied.features.iloc[wanted[n_records > 0]]
-    var = _described(features, titles or {}, repairs).assign(n_records=n_records[n_records > 0])
+    var = described(features, titles or {}, repairs).assign(n_records=n_records[n_records > 0])
     chosen = {name: value for name, value in asdict(options).items() if value is not None}
     about = {
         "source": source,
@@ -140,7 +140,7 @@ def _refuse_inexact(cohort: AnnData) -> None:
         raise ValueError(msg)
 
 
-def _described(features: pd.DataFrame, titles: Mapping[str, str], repairs: Repairs) -> pd.DataFrame:
+def described(features: pd.DataFrame, titles: Mapping[str, str], repairs: Repairs) -> pd.DataFrame:
     """Name each feature: its title, chapter and system, by code ("system:code" where systems are mixed)."""
     pairs = list(zip(features["code"], features["system"], strict=True))
     mixed = features["system"].nunique() > 1
@@ -167,6 +167,8 @@ def _unknown(code: str, system: str) -> bool:
 
 def _title(code: str, system: str) -> str:
     """Title of a code; the code itself where its system has no tables."""
+    if system == "icd9procedure":
+        return _tables.procedure_titles().get(code, code)
     return codes.title(code, system) if system in _tables.SYSTEMS else code
 
 

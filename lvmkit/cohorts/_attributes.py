@@ -87,7 +87,7 @@ def from_table(
         return pd.DataFrame(index=pd.Index(ids, dtype=object))
     frame = source if isinstance(source, pd.DataFrame) else _read(source, patient, encoding)
     keyed = frame.set_index(patient) if patient in frame.columns else frame
-    keyed = keyed.set_axis(_spelled(keyed.index))
+    keyed = keyed.set_axis(spelled_keys(keyed.index))
     repeated = keyed.index[keyed.index.duplicated()].unique()
     if len(repeated):
         msg = f"attributes has several rows for {listed(repeated.tolist())}; keep one row per patient."
@@ -104,7 +104,7 @@ def from_table(
     return typed(keyed.reindex(pd.Index(ids, dtype=object)))
 
 
-def _spelled(keys: "pd.Index[Any]") -> "pd.Index[Any]":
+def spelled_keys(keys: "pd.Index[Any]") -> "pd.Index[Any]":
     """Spell keys as the ids of events are spelled: whole numbers without a decimal point, no blanks around."""
     with opened(pd.DataFrame({"key": keys})) as table:
         text = trimmed(table.text("key"))

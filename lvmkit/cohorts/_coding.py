@@ -11,9 +11,12 @@ from lvmkit.cohorts._tables import category_table
 ICD9 = re.compile(r"(?P<stem>\d{1,3}|V\d{1,2}|E\d{3})\.(?P<rest>\d{0,2})|\d{1,5}|V\d{1,4}|E\d{3,4}")
 ICD10 = re.compile(r"[A-Z](\d[0-9AB]|A\d)(\.|\.?[0-9A-Z]{1,4})?")
 FORMS = {"icd9": ICD9, "icd10": ICD10}
+PROCEDURE = re.compile(r"(?P<stem>\d{1,2})\.(?P<rest>\d{0,2})|\d{2,4}")
+"""ICD-9-CM procedures, volume 3: two digits, a dot, two more."""
 SYSTEM_NAMES = {
     "icd9": "icd9", "icd9cm": "icd9", "9": "icd9", "09": "icd9",
     "icd10": "icd10", "icd10cm": "icd10", "10": "icd10",
+    "icd9procedures": "icd9procedure", "icd9proc": "icd9procedure", "icd9pcs": "icd9procedure",
 }  # fmt: skip
 
 
@@ -34,6 +37,8 @@ def system_name(text: str) -> str:
 
 def spell(text: str, system: str) -> Spelling:
     """Write one code in the form of its system: upper case, no dot, no lost zeros."""
+    if system == "icd9procedure":
+        return _procedure(text.strip())
     if system not in FORMS:
         return Spelling(text.strip(), padded=False)
     code = text.strip().upper()
@@ -46,6 +51,17 @@ def spell(text: str, system: str) -> Spelling:
     letter, digits = (stem[0], stem[1:]) if stem[0] in "VE" else ("", stem)
     full = digits.zfill(2 if letter == "V" else 3)
     return Spelling(letter + full + rest, padded=full != digits)
+
+
+def _procedure(code: str) -> Spelling:
+    """Write a code of ICD-9-CM's volume 3; a zero is known to be lost where there is a dot."""
+    found = PROCEDURE.fullmatch(code)
+    if not found:
+        return Spelling("", padded=False)
+    stem = found["stem"]
+    if stem is None:
+        return Spelling(code, padded=False)
+    return Spelling(stem.zfill(2) + found["rest"], padded=len(stem) < 2)
 
 
 def category_of(code: str, system: str) -> str:

@@ -48,9 +48,10 @@ class Tally:
 
 def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs) -> Tally:
     """Count the entries of each record and feature, repairing and stating what is unclear."""
-    _number_records(entries, repairs)
-    codes = _raw_codes(entries, system, repairs)
-    meant = _spelled(codes, entries, level, repairs)
+    number_records(entries, repairs)
+    meant = spelled(_raw_codes(entries, system, repairs), entries, level, repairs)
+    if level == "category":
+        meant["code"] = list(map(category_of, meant["code"], meant["system"]))
     features = (
         meant.loc[meant["code"] != "", ["system", "code"]]
         .drop_duplicates()
@@ -77,7 +78,7 @@ def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs)
     return Tally(counts.astype(np.float32), records, features)
 
 
-def _number_records(entries: Entries, repairs: Repairs) -> None:
+def number_records(entries: Entries, repairs: Repairs) -> None:
     """Give records numbers in the order of their ids: whole numbers by value, then texts.
 
     Blanks are cut from the distinct texts, in a second query: in one, DuckDB would cut them from every row.
@@ -127,10 +128,10 @@ def _raw_codes(entries: Entries, system: str | None, repairs: Repairs) -> pd.Dat
     return codes.assign(system=system)
 
 
-def _spelled(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs) -> pd.DataFrame:
+def spelled(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs) -> pd.DataFrame:
     """Spell every distinct text; state what was padded and what is no code."""
-    spelled = [spell(c, s) for c, s in zip(codes["c"], codes["system"], strict=True)]
-    codes = codes.assign(code=[s.code for s in spelled], padded=[s.padded for s in spelled])
+    forms = [spell(c, s) for c, s in zip(codes["c"], codes["system"], strict=True)]
+    codes = codes.assign(code=[f.code for f in forms], padded=[f.padded for f in forms])
     _refuse_most_unreadable(codes, entries)
     wrong = codes[codes["code"] == ""]
     n_wrong = int(wrong["rows"].sum())
@@ -141,9 +142,6 @@ def _spelled(codes: pd.DataFrame, entries: Entries, level: str, repairs: Repairs
         f"{listed(wrong['c'].tolist())}.",
     )
     _state_zeros(codes, entries, level, repairs)
-    if level == "category":
-        pairs = zip(codes["code"], codes["system"], strict=True)
-        codes["code"] = [category_of(c, s) for c, s in pairs]
     return codes
 
 
@@ -205,3 +203,23 @@ def _pairs(entries: Entries, repairs: Repairs) -> dict[str, Any]:
     read = found.get("rows", found["n"]).sum(dtype=np.float64)
     repairs.drop("entries_repeated", int(read - distinct))
     return found
+
+
+def check_counts(entries: Entries, column: str | None) -> None:
+    """Refuse counts that are missing, negative or no whole numbers, naming their rows."""
+    if column is None:
+        return
+    number = "TRY_CAST(n AS DOUBLE)"
+    wrong = entries.all(
+        "SELECT rowid + 1, coalesce(nullif(trim(n), ''), 'nothing') FROM entries "
+        f"WHERE {number} IS NULL OR NOT isfinite({number}) OR {number} < 0 OR {number} <> trunc({number}) "
+        "ORDER BY rowid LIMIT 6"
+    )
+    if wrong:
+        shown = ", ".join(f"row {row}: {value}" for row, value in wrong[:5])
+        msg = (
+            f"count={column!r} needs whole numbers of at least 0; found {shown}"
+            f"{' and more' if len(wrong) > 5 else ''}. Correct or leave out these rows (row 1 is the first "
+            "after the header)."
+        )
+        raise ValueError(msg)

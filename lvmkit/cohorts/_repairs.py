@@ -23,6 +23,11 @@ class Repairs:
         if n and sentence:
             self.tell(sentence)
 
+    def absorb(self, part: "Repairs", name: str) -> None:
+        """Add what was stated of a part, and its numbers under the part's name."""
+        self.told += part.told
+        self.dropped |= {f"{name}: {why}": n for why, n in part.dropped.items()}
+
     def announce(self, stacklevel: int = 3) -> None:
         """Raise each sentence as a DataWarning at the caller of the public function."""
         for sentence in self.told:

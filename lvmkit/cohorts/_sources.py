@@ -87,6 +87,13 @@ def trimmed(text: str) -> str:
     return f"CASE WHEN {plain} THEN {text} ELSE nullif(trim({text}, '{BLANKS}'), '') END"
 
 
+def instant(column: str) -> str:
+    """Return SQL that reads a text as a moment, as 2010-12-31 or 20101231; NULL where it is neither."""
+    text = trimmed(column)
+    digits = f"CASE WHEN length({text}) = 8 THEN try_strptime({text}, '%Y%m%d') END"
+    return f"coalesce(TRY_CAST({text} AS TIMESTAMP), {digits})"
+
+
 def column_list(argument: str, columns: Iterable[str]) -> list[str]:
     """Return columns as a list; refuse a single name, which would be taken letter by letter."""
     if isinstance(columns, str):
@@ -103,16 +110,39 @@ def quoted(name: str) -> str:
 @contextmanager
 def opened(source: Source, *, connection: Any = None, encoding: str = "utf-8") -> Iterator[Table]:
     """Open a DataFrame, files, or an SQL query on a connection, for queries that may exceed memory."""
+    with (
+        database_apart() as database,
+        opened_in(database, source, connection=connection, encoding=encoding) as table,
+    ):
+        yield table
+
+
+@contextmanager
+def opened_in(
+    database: duckdb.DuckDBPyConnection,
+    source: Source,
+    *,
+    connection: Any = None,
+    encoding: str = "utf-8",
+) -> Iterator[Table]:
+    """Open a source in a database that stays open; of several sources one at a time."""
+    with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
+        if connection is not None:
+            yield _query_table(database, source, connection)
+        elif isinstance(source, pd.DataFrame):
+            yield _frame_table(database, source)
+        else:
+            _check_paths(source)
+            yield from _file_table(database, source, encoding, Path(folder))
+
+
+@contextmanager
+def database_apart() -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a private database for as long as it is needed."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
         database = _private_database(Path(folder))
         try:
-            if connection is not None:
-                yield _query_table(database, source, connection)
-            elif isinstance(source, pd.DataFrame):
-                yield _frame_table(database, source)
-            else:
-                _check_paths(source)
-                yield from _file_table(database, source, encoding, Path(folder))
+            yield database
         finally:
             database.close()
 
@@ -326,7 +356,7 @@ def _run(
 def _make_rows(database: duckdb.DuckDBPyConnection, names: Sequence[str]) -> None:
     """Make the table that a query's rows are copied into."""
     columns = ", ".join(f"{quoted(name)} VARCHAR" for name in names)
-    database.execute(f"CREATE TABLE source_rows ({columns})")
+    database.execute(f"CREATE OR REPLACE TABLE source_rows ({columns})")
 
 
 def _value_kind(value: Any) -> str:

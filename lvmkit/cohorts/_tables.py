@@ -1,4 +1,4 @@
-"""The bundled code tables, read once: ICD-9-CM and ICD-10-CM categories, chapters and titles."""
+"""The bundled code tables, read once: ICD-9-CM and ICD-10-CM categories, chapters and titles; CCS groups."""
 
 from functools import cache
 from importlib.resources import as_file, files
@@ -43,3 +43,20 @@ def code_titles(system: str) -> dict[str, str]:
     longer = _read(f"{system}_titles.csv.gz")
     titles = dict(zip(longer["code"], longer["title"], strict=True))
     return titles | category_table(system)["title"].to_dict()
+
+
+@cache
+def procedure_titles() -> dict[str, str]:
+    """Title of every ICD-9-CM procedure, by code."""
+    table = _read("icd9_procedures.csv.gz")
+    return dict(zip(table["code"], table["title"], strict=True))
+
+
+@cache
+def ccs_groups(system: str) -> tuple[dict[str, str], dict[str, str]]:
+    """AHRQ's CCS groups of ICD-9-CM: by code the group, by group its title."""
+    table = _read("icd9_ccs.csv.gz")
+    table = table[table["system"] == system]
+    first = table.drop_duplicates("group")
+    groups = dict(zip(table["code"], table["group"], strict=True))
+    return groups, dict(zip(first["group"], first["title"], strict=True))

@@ -11,9 +11,9 @@ from lvmkit._checks import listed
 from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
-from lvmkit.cohorts._entries import Entries, tally
+from lvmkit.cohorts._entries import Entries, check_counts, tally
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, opened, trimmed
+from lvmkit.cohorts._sources import NUMBERS, Source, Table, instant, opened
 
 __all__ = ["from_events"]
 
@@ -145,7 +145,7 @@ def gathered(
         columns = _checked(table, columns, system)
         n_rows = table.rows()
         entries = _entries(table, columns)
-        _check_counts(entries, columns.get("count"))
+        check_counts(entries, columns.get("count"))
         given = None if system is None or system in table.kinds else system_name(system)
         tallied = tally(entries, system=given, level=options.level, repairs=repairs)
         _state_ignored(entries, repairs, binary=options.binary)
@@ -194,26 +194,6 @@ def _entries(table: Table, columns: dict[str, str]) -> Entries:
     )
 
 
-def _check_counts(entries: Entries, column: str | None) -> None:
-    """Refuse counts that are missing, negative or no whole numbers, naming their rows."""
-    if column is None:
-        return
-    number = "TRY_CAST(n AS DOUBLE)"
-    wrong = entries.all(
-        "SELECT rowid + 1, coalesce(nullif(trim(n), ''), 'nothing') FROM entries "
-        f"WHERE {number} IS NULL OR NOT isfinite({number}) OR {number} < 0 OR {number} <> trunc({number}) "
-        "ORDER BY rowid LIMIT 6"
-    )
-    if wrong:
-        shown = ", ".join(f"row {row}: {value}" for row, value in wrong[:5])
-        msg = (
-            f"count={column!r} needs whole numbers of at least 0; found {shown}"
-            f"{' and more' if len(wrong) > 5 else ''}. Correct or leave out these rows (row 1 is the first "
-            "after the header)."
-        )
-        raise ValueError(msg)
-
-
 def _state_ignored(entries: Entries, repairs: Repairs, *, binary: bool) -> None:
     """State how many rows have no code, and how rows were counted that repeat another row."""
     empty = repairs.dropped["entries_without_code"]
@@ -236,9 +216,7 @@ def _state_ignored(entries: Entries, repairs: Repairs, *, binary: bool) -> None:
 
 def _dates(entries: Entries, column: str, repairs: Repairs) -> dict[str, pd.Categorical]:
     """First and last date of each record, as ISO text."""
-    text = trimmed("d")
-    digits = f"CASE WHEN length({text}) = 8 THEN try_strptime({text}, '%Y%m%d') END"
-    read = f"coalesce(TRY_CAST({text} AS TIMESTAMP), {digits})"
+    read = instant("d")
     [(unread,)] = entries.all(
         f"SELECT count(*) FROM entries JOIN records USING (p) WHERE {read} IS NULL"
     )

@@ -125,7 +125,7 @@ def gathered(
     with opened(source, connection=connection, encoding=encoding) as table:
         _check(table, codes, attributes, record, system)
         n_rows = table.rows()
-        rows, key = _numbered(table, record)
+        rows, key = numbered(table, record)
         in_column = system is not None and system in table.kinds
         entries = _entries(rows, key, codes, str(system) if in_column else None)
         given = None if system is None or in_column else system_name(system)
@@ -136,11 +136,8 @@ def gathered(
             repairs.tell(f"{number_of(n, 'cell')} with a code that its record already has: {how}.")
         obs = _attributes.from_columns(rows, attributes, key, tallied.records, repairs)
         name = table.name
-    if record is None and isinstance(source, pd.DataFrame) and not source.index.is_unique:
-        repairs.tell(
-            "The DataFrame's index repeats ids: records are rows, numbered from 0; "
-            "to gather the rows of an id make it a column and pass record=."
-        )
+    if record is None:
+        state_repeated_index(source, repairs)
     cohort = assemble(
         tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
     )
@@ -171,7 +168,7 @@ def _check(
         raise ValueError(msg)
 
 
-def _numbered(table: Table, record: str | None) -> tuple[Table, str]:
+def numbered(table: Table, record: str | None) -> tuple[Table, str]:
     """Copy the source with the record's id, or the row's number from 0, in a new column; return its name too."""
     taken = {name.lower() for name in table.kinds}
     key = next(name for i in count() if (name := f"record_{i}") not in taken)
@@ -195,6 +192,15 @@ def _entries(rows: Table, key: str, codes: list[str], system: str | None) -> Ent
     return Entries(
         rows.database, shown, numeric_codes=numeric, cells=len(codes), systems=system is not None
     )
+
+
+def state_repeated_index(source: Source, repairs: Repairs, argument: str = "record") -> None:
+    """State that rows without ids cannot have the names of an index that repeats them."""
+    if isinstance(source, pd.DataFrame) and not source.index.is_unique:
+        repairs.tell(
+            f"The DataFrame's index repeats ids: {argument}s are rows, numbered from 0; "
+            f"to gather the rows of an id make it a column and pass {argument}=."
+        )
 
 
 def _renamed(cohort: AnnData, source: Source, record: str | None) -> AnnData:

@@ -6,28 +6,42 @@ from lvmkit.datasets.corpora import (
     fetch_newsgroups20,
     fetch_state_union,
 )
+from lvmkit.datasets.desynpuf import fetch_desynpuf, fetch_desynpuf_tensor
 from lvmkit.datasets.diabetes import fetch_diabetes130
 from lvmkit.datasets.discharges import load_discharges
 from lvmkit.datasets.nested import make_nested_topics
-from lvmkit.datasets.nhds import fetch_nhds2010
+from lvmkit.datasets.nhds import fetch_nhds2010, fetch_nhds2010_tensor
+from lvmkit.datasets.oslo import fetch_oslo_bike
 from lvmkit.datasets.simulate import SimulatedMixture, make_appendix_e, make_bernoulli_mixture
+from lvmkit.datasets.simulate_counts import (
+    SimulatedCounts,
+    make_exact_counts,
+    make_poisson_counts,
+)
 from lvmkit.datasets.simulate_topics import SimulatedTopics, make_poisson_mixture, make_topics
 from lvmkit.datasets.synthea import fetch_synthea1k
 
 __all__ = [
+    "SimulatedCounts",
     "SimulatedMixture",
     "SimulatedTopics",
     "fetch_dante",
+    "fetch_desynpuf",
+    "fetch_desynpuf_tensor",
     "fetch_diabetes130",
     "fetch_movie_reviews",
     "fetch_newsgroups20",
     "fetch_nhds2010",
+    "fetch_nhds2010_tensor",
+    "fetch_oslo_bike",
     "fetch_state_union",
     "fetch_synthea1k",
     "load_discharges",
     "make_appendix_e",
     "make_bernoulli_mixture",
+    "make_exact_counts",
     "make_nested_topics",
+    "make_poisson_counts",
     "make_poisson_mixture",
     "make_topics",
 ]

@@ -24,19 +24,24 @@ class Remote:
     file: str
     sha256: str
     """Of the content: uncompressed if the file is .gz, so that it holds for every source and compression."""
-    urls: tuple[str, ...]
-    """Original sources, tried in order; none where the file has to be brought by hand."""
-    convert: Callable[[Path], bytes]
-    """Turns a downloaded file into the content."""
+    urls: tuple[str | tuple[str, ...], ...]
+    """Original sources, tried in order, of one file or of several; none where it has to be brought by hand."""
+    convert: Callable[..., bytes]
+    """Turns the downloaded file, or files, into the content."""
 
 
 def obtain(remote: Remote) -> Path:
     """Return the verified file: from LVMKIT_DATA, else the user's cache, else its original source."""
+    return found(remote) or _download(remote, _places(remote)[-1])
+
+
+def found(remote: Remote) -> Path | None:
+    """Return the verified file if it is on this machine."""
     for place in _places(remote):
         if place.is_file():
             _verify(remote, place)
             return place
-    return _download(remote, _places(remote)[-1])
+    return None
 
 
 def read_text(path: Path, columns: list[str] | None = None) -> pd.DataFrame:
@@ -89,9 +94,11 @@ def _packed(name: str, content: bytes) -> bytes:
 def _download(remote: Remote, target: Path) -> Path:
     """Try every source; keep the converted table if its checksum is right."""
     reasons = []
-    for url in remote.urls:
+    for source in remote.urls:
+        urls = (source,) if isinstance(source, str) else source
+        url = urls[0] if len(urls) == 1 else f"{urls[0]} and {len(urls) - 1} more"
         try:
-            content = _fetched(url, remote.convert)
+            content = _fetched(urls, remote.convert)
         except (OSError, ValueError, KeyError) as error:
             reasons.append(f"{url}: {str(error).splitlines()[0][:200]}")
             continue
@@ -118,12 +125,15 @@ def _failed(reasons: list[str]) -> str:
     )
 
 
-def _fetched(url: str, convert: Callable[[Path], bytes]) -> bytes:
-    """Download one file and return the table that it holds."""
+def _fetched(urls: tuple[str, ...], convert: Callable[..., bytes]) -> bytes:
+    """Download the files of one source and return the table that they hold."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
         downloader = pooch.HTTPDownloader(timeout=TIMEOUT_SECONDS)
         # the table inside is verified, not its packaging, which publishers renew
-        path = pooch.retrieve(
-            url, known_hash=None, fname="download", path=folder, downloader=downloader
-        )
-        return convert(Path(path))
+        paths = [
+            pooch.retrieve(
+                url, known_hash=None, fname=f"download{i}", path=folder, downloader=downloader
+            )
+            for i, url in enumerate(urls)
+        ]
+        return convert(*map(Path, paths))

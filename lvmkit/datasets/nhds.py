@@ -1,15 +1,24 @@
 """The National Hospital Discharge Survey 2010, real discharges of US short-stay hospitals."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts._assemble import Options
+from lvmkit.cohorts._gathering import Reading, planned
+from lvmkit.cohorts._groups import Group
 from lvmkit.cohorts._repairs import Repairs
+from lvmkit.cohorts._thinning import Thinning
+from lvmkit.cohorts._windows import Window
+from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.wide import gathered
+from lvmkit.cohorts.wide_tensors import counted_rows
 from lvmkit.datasets._fetch import Remote, obtain, read_text
-from lvmkit.datasets._nhds_layout import DIAGNOSES, convert
+from lvmkit.datasets._nhds_layout import DIAGNOSES, PROCEDURES, convert
 
-__all__ = ["fetch_nhds2010"]
+__all__ = ["fetch_nhds2010", "fetch_nhds2010_tensor"]
 
 NHDS2010 = Remote(
     folder="nhds2010",
@@ -77,10 +86,7 @@ def fetch_nhds2010(
         level, binary=True, min_codes=min_codes, min_prevalence=min_prevalence, max_codes=max_codes
     )
     options.check()
-    frame = read_text(obtain(NHDS2010), ["id", "age_unit", *ATTRIBUTES, *DIAGNOSES])
-    rows = _chosen(frame, adults=adults, heart_failure=heart_failure)
-    ages = rows["age"].astype(int) * rows["age_unit"].map(YEARS_PER_UNIT)
-    rows = rows.assign(age=ages.round(2)).rename(columns=ATTRIBUTES)
+    rows = _discharges(DIAGNOSES, adults=adults, heart_failure=heart_failure)
     cohort = gathered(
         rows,
         codes=DIAGNOSES,
@@ -96,6 +102,81 @@ def fetch_nhds2010(
     cohort.uns["cohort"]["source"] = "National Hospital Discharge Survey 2010 (NCHS)"
     cohort.uns["cohort"]["options"] |= {"adults": adults, "heart_failure": heart_failure}
     return cohort
+
+
+def fetch_nhds2010_tensor(
+    *,
+    adults: bool = True,
+    heart_failure: bool = False,
+    diagnosis: Group = "category",
+    procedure: Group = None,
+    min_patients: int = 1,
+    max_codes: int | Mapping[str, int] | None = None,
+) -> CountTensor:
+    """Return which diagnoses and procedures the discharges of the National Hospital Discharge Survey 2010 have.
+
+    One record is one discharge with up to 15 ICD-9-CM diagnoses and 8 procedures; a cell is 1 where a discharge has
+    both. Discharges without procedure have no cell and are left out. The data are looked for as by `fetch_nhds2010`,
+    and the same conditions of use hold.
+
+    Parameters
+    ----------
+    adults : bool, default=True
+        Keep discharges of people of 18 years or more: 129,242, of which 80,472 have a procedure.
+    heart_failure : bool, default=False
+        Keep discharges with a diagnosis 428.
+    diagnosis : {"category", "chapter", "ccs"}, mapping, function or None, default="category"
+        What ICD-9-CM codes are counted as; None for whole codes.
+    procedure : {"ccs"}, mapping, function or None, default=None
+        What codes of procedures are counted as; None for whole codes.
+    min_patients : int, default=1
+        Least number of discharges with a code that is kept.
+    max_codes : int or mapping of str to int, optional
+        Keep the most frequent codes of each mode only.
+
+    Returns
+    -------
+    CountTensor
+        Modes discharge, diagnosis and procedure; by default 80,472 × 1,043 × 2,322 with 1,563,568 cells that are
+        1. ``obs`` as of `fetch_nhds2010`.
+
+    Raises
+    ------
+    ConnectionError
+        If the data are not on this machine and cannot be downloaded.
+    ValueError
+        If the file found is not the published one, or no discharge is left.
+    """
+    plan = planned(
+        "id",
+        {"diagnosis": "dx01 … dx15", "procedure": "pc01 … pc08"},
+        system={"diagnosis": "icd9", "procedure": "icd9procedure"},
+        group={"diagnosis": diagnosis, "procedure": procedure},
+        titles=None,
+        window=Window(),
+        thinning=Thinning(min_patients=min_patients, max_codes=max_codes),
+        date=None,
+        together=None,
+    )
+    columns = {"diagnosis": DIAGNOSES, "procedure": PROCEDURES}
+    rows = _discharges(DIAGNOSES + PROCEDURES, adults=adults, heart_failure=heart_failure)
+    reading = Reading(list(ATTRIBUTES.values()), None, "utf-8", Repairs())
+    tensor = counted_rows(rows, plan, columns, reading)
+    options = {"adults": adults, "heart_failure": heart_failure, **tensor.about["options"]}
+    return replace(
+        tensor,
+        modes=("discharge", *tensor.modes[1:]),
+        source="National Hospital Discharge Survey 2010 (NCHS)",
+        about={**tensor.about, "options": options},
+    )
+
+
+def _discharges(codes: list[str], *, adults: bool, heart_failure: bool) -> pd.DataFrame:
+    """Discharges of adults and of heart failure, as asked, with their attributes and columns of codes."""
+    frame = read_text(obtain(NHDS2010), ["id", "age_unit", *ATTRIBUTES, *codes])
+    rows = _chosen(frame, adults=adults, heart_failure=heart_failure)
+    ages = rows["age"].astype(int) * rows["age_unit"].map(YEARS_PER_UNIT)
+    return rows.assign(age=ages.round(2)).rename(columns=ATTRIBUTES)
 
 
 def _chosen(frame: pd.DataFrame, *, adults: bool, heart_failure: bool) -> pd.DataFrame:

@@ -4,9 +4,13 @@ from lvmkit.scores.association import association, association_of_counts
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.counts import CodeCounts, count_codes
 from lvmkit.scores.description_length import description_length
+from lvmkit.scores.dissimilarity import dissimilarity
+from lvmkit.scores.fit import fit
 from lvmkit.scores.matching import Matching, adjusted_rand, error_rate, match
 from lvmkit.scores.perplexity import perplexity
 from lvmkit.scores.predictive_power import predictive_power
+from lvmkit.scores.rank_runs import iter_rank_study, rank_study
+from lvmkit.scores.rank_study import RankStudy
 from lvmkit.scores.relevance import lift, relevance
 from lvmkit.scores.sample_accuracy import sample_accuracy
 from lvmkit.scores.selection import select_n_components
@@ -18,6 +22,7 @@ from lvmkit.scores.stability_study import StabilityStudy
 __all__ = [
     "CodeCounts",
     "Matching",
+    "RankStudy",
     "StabilityStudy",
     "adjusted_rand",
     "association",
@@ -25,12 +30,16 @@ __all__ = [
     "coherence",
     "count_codes",
     "description_length",
+    "dissimilarity",
     "error_rate",
+    "fit",
+    "iter_rank_study",
     "iter_stability",
     "lift",
     "match",
     "perplexity",
     "predictive_power",
+    "rank_study",
     "relevance",
     "sample_accuracy",
     "select_n_components",

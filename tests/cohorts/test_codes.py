@@ -1,7 +1,8 @@
 import pandas as pd
 import pytest
 
-from lvmkit.cohorts import codes
+from lvmkit.cohorts import _tables, codes
+from lvmkit.cohorts._coding import spell
 
 
 def test_icd9_table_is_the_published_one(real_data):
@@ -100,3 +101,42 @@ def test_wrong_codes_and_systems_are_named():
         codes.category(["428", "banana", "12345678"], "icd9")
     with pytest.raises(ValueError, match="system='snomed' has no table"):
         codes.title("428", "snomed")
+
+
+def test_procedures_and_ccs_groups_are_the_published_ones(real_data):
+    read = {"dtype": str, "keep_default_na": False}
+    procedures = pd.read_csv(real_data / "icd9" / "icd9cm_procedures.csv.gz", **read)
+    titles = procedures.set_index("code")["long_title"].to_dict()
+    assert _tables.procedure_titles() == titles
+    for volume, system in (("dx", "icd9"), ("proc", "icd9procedure")):
+        published = pd.read_csv(real_data / "icd9" / f"ccs_{volume}_2015.csv.gz", **read)
+        groups, names = _tables.ccs_groups(system)
+        assert groups == published.set_index("code")["ccs"].to_dict()
+        assert set(names) == set(published["ccs"])
+
+
+def test_ccs_groups_known_from_elsewhere():
+    groups, titles = _tables.ccs_groups("icd9")
+    assert titles[groups["4280"]] == "Congestive heart failure; nonhypertensive"
+    assert titles[groups["20150"]] == "Hodgkin's disease"
+    groups, titles = _tables.ccs_groups("icd9procedure")
+    assert titles[groups["3722"]] == "Cardiac cath"
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "padded"),
+    [
+        ("38.93", "3893", False),
+        ("3893", "3893", False),
+        (" 0066", "0066", False),
+        ("0.66", "0066", True),
+        ("02.2", "022", False),
+        ("39.", "39", False),
+        ("V5866", "", False),
+        ("25000", "", False),
+        ("5", "", False),
+        ("dialysis", "", False),
+    ],
+)
+def test_procedures_as_people_write_them(text, code, padded):
+    assert spell(text, "icd9procedure") == (code, padded)

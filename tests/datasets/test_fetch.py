@@ -2,11 +2,8 @@ import bz2
 import gzip
 import hashlib
 import io
-import threading
 import zipfile
 from dataclasses import replace
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
 import pytest
@@ -21,31 +18,6 @@ from lvmkit.datasets import (
 )
 from lvmkit.datasets._fetch import csv_bytes
 from lvmkit.datasets._nhds_layout import CODES, LABELS, WIDTHS
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format, *args):
-        pass
-
-
-@pytest.fixture
-def site(tmp_path):
-    """A folder and the address at which it is served on this machine."""
-    folder = tmp_path / "site"
-    folder.mkdir()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield folder, f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def elsewhere(tmp_path, monkeypatch):
-    """No local folder, an empty cache."""
-    monkeypatch.delenv("LVMKIT_DATA", raising=False)
-    monkeypatch.setenv("LVMKIT_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
 
 
 def digest(text):

@@ -20,7 +20,7 @@ from lvmkit_widgets import cli
             "lvmkit topics: --address 0.0.0.0 lets other machines connect, and what is shown would",
         ),
         (["explore", "--address", "0.0.0.0"], "add --token new, or leave --address out"),
-        (["fetch", "nhds"], "there is no data set 'nhds'; there are dante, diabetes130"),
+        (["fetch", "nhds"], "there is no data set 'nhds'; there are dante, desynpuf"),
         (["fetch", "nhds2010", "out.csv"], "the cohort is saved as h5ad: name it 'out.h5ad'"),
     ],
 )
@@ -87,6 +87,27 @@ def test_a_tree_of_a_file_is_served(tmp_path, capsys, shown):
     board = shown[0].board
     assert len(board.state.frontier) == 3
     assert board.stage.title == "Tree of ward.h5ad"
+
+
+def test_the_cards_of_a_file_are_served(tmp_path, capsys, shown):
+    path = tmp_path / "ward.h5ad"
+    some = load_discharges()[:1500]
+    some[:, some.X.sum(axis=0) > 0].copy().write_h5ad(path)  # no code that nobody has
+    asked = ["--components", "4", "--max-score", "3", "--no-browser"]
+    assert cli.main(["cards", str(path), *asked]) == 0
+    assert "Score cards is at http://127.0.0.1:7/" in capsys.readouterr().out
+    board = shown[0].board
+    assert len(board.state.phenotypes) == 4
+    assert board.state.phenotypes.high == 3
+    assert board.stage.title == "Phenotypes of ward.h5ad"
+
+
+def test_a_tensor_is_told_and_not_written_as_a_cohort(tmp_path, capsys):
+    assert cli.main(["fetch", "oslo_bike"]) == 0
+    assert "oslo_bike: CountTensor of" in capsys.readouterr().out
+    assert cli.main(["fetch", "oslo_bike", str(tmp_path / "out.h5ad")]) == 1
+    error = capsys.readouterr().err
+    assert "which h5ad cannot hold: use lvmkit.datasets.fetch_oslo_bike() in Python" in error
 
 
 def latin_texts(path):

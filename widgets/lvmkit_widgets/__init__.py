@@ -7,6 +7,7 @@ from typing import Any
 _HOMES = {
     "ClusterExplorer": "lvmkit_widgets.cluster_explorer",
     "Dashboard": "lvmkit_widgets.dashboard",
+    "ScoreCards": "lvmkit_widgets.score_cards",
     "StabilityPanel": "lvmkit_widgets.stability_panel",
     "TopicRelevance": "lvmkit_widgets.topic_relevance",
     "TreeNavigator": "lvmkit_widgets.tree_navigator",
@@ -17,6 +18,7 @@ _NEEDED = ("panel", "anywidget")
 __all__ = [
     "ClusterExplorer",
     "Dashboard",
+    "ScoreCards",
     "StabilityPanel",
     "TopicRelevance",
     "TreeNavigator",

@@ -190,7 +190,7 @@ class Analysis:
         for known, subset, values in self._posteriors:
             if known is mixture and subset == key:
                 return values
-        values = mixture.responsibilities(self.matrix(view))
+        values = mixture.responsibilities(self.matrix(view), self.patients.rows(view.subset))
         self._posteriors = [(mixture, key, values), *self._posteriors[:2]]
         return values
 

@@ -1,4 +1,4 @@
-"""The command ``lvmkit``: explore a cohort or topics, write a report, fetch public data."""
+"""The command ``lvmkit``: explore a cohort, its phenotypes or topics, write a report, fetch public data."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
-give another address and a token."
-DATA_SETS = "patients: nhds2010, diabetes130, synthea1k; texts: dante, state_union, movie_reviews, \
-newsgroups20"
+from lvmkit_widgets.command_line import parser
+
 READING = ("text", "encoding", "language", "min_documents", "max_words")
 """Options of `topics` that are those of `from_texts`, which has their defaults."""
 
@@ -36,11 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         0 if all went well, 1 if not, 130 if interrupted. What was typed wrongly ends with 2.
     """
-    options = _parser().parse_args(arguments)
-    run: Callable[[argparse.Namespace], None] = options.run
+    options = parser().parse_args(arguments)
     try:
         with _noted():
-            run(options)
+            RUN[options.command](options)
     except KeyboardInterrupt:
         return 130
     except (ValueError, OSError, ImportError) as error:
@@ -72,170 +69,6 @@ def _in_words(message: str) -> str:
         option = f"--{name.replace('_', '-')}"
         message = re.sub(rf"\b{name}(?==)|^{name}(?=: )", option, message)
     return message.removeprefix("source: ")
-
-
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(prog="lvmkit", description=__doc__, epilog=EPILOG)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-
-    explore = commands.add_parser("explore", help="open the workbench in a browser", epilog=EPILOG)
-    explore.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
-    )
-    explore.add_argument(
-        "--components",
-        type=_count,
-        default=8,
-        metavar="K",
-        help="clusters at the start (%(default)s)",
-    )
-    _add_serving(explore)
-    explore.set_defaults(run=_explore)
-
-    _add_topics(commands)
-    _add_tree(commands)
-
-    report = commands.add_parser(
-        "report", help="cluster a file and save the result as one HTML page"
-    )
-    report.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet or h5ad")
-    report.add_argument(
-        "out", metavar="OUT.html", help="page to write; small counts are hidden in it"
-    )
-    report.add_argument(
-        "--components",
-        type=_count,
-        default=8,
-        metavar="K",
-        help="number of clusters (%(default)s)",
-    )
-    report.set_defaults(run=_report)
-
-    fetch = commands.add_parser("fetch", help="download public data, once, and verify it")
-    fetch.add_argument("name", metavar="NAME", help=DATA_SETS)
-    fetch.add_argument(
-        "out",
-        nargs="?",
-        metavar="OUT.h5ad",
-        help="also save the cohort, for `lvmkit explore OUT.h5ad`",
-    )
-    fetch.set_defaults(run=_fetch)
-    return parser
-
-
-def _add_topics(commands: Any) -> None:
-    """Add the command that shows topics of texts."""
-    topics = commands.add_parser(
-        "topics", help="fit topics to texts and open them in a browser", epilog=EPILOG
-    )
-    topics.add_argument(
-        "source",
-        metavar="TEXTS",
-        help="folder of .txt files, one document each; CSV, Parquet or JSON lines with a column of "
-        "texts; or h5ad with counts",
-    )
-    topics.add_argument("--text", metavar="COLUMN", help="column of the texts")
-    topics.add_argument("--encoding", help="encoding of the files (utf-8)")
-    topics.add_argument(
-        "--language",
-        type=str.lower,
-        choices=("auto", "english", "italian", "none"),
-        help="whose function words are left out; none keeps them (auto)",
-    )
-    topics.add_argument(
-        "--min-documents",
-        type=_count,
-        metavar="N",
-        help="least number of documents with a word that is kept (1)",
-    )
-    topics.add_argument(
-        "--max-words", type=_count, metavar="N", help="keep the N most frequent words (all)"
-    )
-    topics.add_argument(
-        "--components",
-        type=_count,
-        nargs="+",
-        default=[8],
-        metavar="K",
-        help="numbers of topics, one or more (8)",
-    )
-    topics.add_argument(
-        "--model",
-        choices=("SingleTopic", "LatentDirichlet"),
-        default="SingleTopic",
-        help="one topic per document, or mixtures of them (%(default)s)",
-    )
-    _add_serving(topics)
-    topics.set_defaults(run=_topics)
-
-
-def _add_tree(commands: Any) -> None:
-    """Add the command that shows nested clusters."""
-    tree = commands.add_parser(
-        "tree", help="split a cohort again and again, and open the tree", epilog=EPILOG
-    )
-    tree.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
-    )
-    tree.add_argument(
-        "--depth",
-        type=_count,
-        default=4,
-        metavar="N",
-        help="splits one below another (%(default)s)",
-    )
-    tree.add_argument(
-        "--leaves", type=_count, metavar="K", help="leaves at most (all of the depth)"
-    )
-    tree.add_argument(
-        "--smallest",
-        type=_count,
-        default=11,
-        metavar="N",
-        help="fewest records of a leaf (%(default)s)",
-    )
-    _add_serving(tree)
-    tree.set_defaults(run=_tree)
-
-
-def _add_serving(parser: argparse.ArgumentParser) -> None:
-    """Add the options of a command that serves a dashboard."""
-    parser.add_argument(
-        "--port",
-        type=_port,
-        default=5006,
-        help="port to listen on; 0 takes a free one (%(default)s)",
-    )
-    parser.add_argument(
-        "--address",
-        default="127.0.0.1",
-        help="address to listen on; others than this machine's own need a token (%(default)s)",
-    )
-    parser.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
-
-
-def _count(text: str) -> int:
-    """Return a number of clusters, words or documents."""
-    if not text.isdecimal() or int(text) < 1:
-        msg = f"{text!r} is no such number; use 1 or more"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
-
-
-def _port(text: str) -> int:
-    """Return a port."""
-    if not text.isdecimal() or int(text) > 65535:
-        msg = f"{text!r} is no port; use 0 to 65535"
-        raise argparse.ArgumentTypeError(msg)
-    return int(text)
 
 
 def _existing(text: str) -> Path:
@@ -303,6 +136,20 @@ def _tree(options: argparse.Namespace) -> None:
     _serve(lambda: board(tree, cohort, name=name), options, title="Tree")
 
 
+def _cards(options: argparse.Namespace) -> None:
+    """Find phenotypes and serve their cards until interrupted."""
+    board = import_module("lvmkit_widgets").ScoreCards  # or says what to install
+    _check_address(options)
+    if options.file:
+        cohort = import_module("lvmkit_widgets.open_file").open_cohort(_existing(options.file))
+    else:
+        cohort = import_module("lvmkit.datasets").load_discharges()
+    model = import_module("lvmkit").SUSTain(options.components, max_score=options.max_score)
+    model.fit(cohort)
+    name = Path(options.file).name if options.file else ""
+    _serve(lambda: board(model, cohort, name=name), options, title="Score cards")
+
+
 def _corpus(options: argparse.Namespace) -> Any:
     """Read texts or counts."""
     path = Path(options.source).expanduser()
@@ -360,12 +207,23 @@ def _fetch(options: argparse.Namespace) -> None:
         msg = f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}"
         raise ValueError(msg)
     cohort = _fetcher(options.name)()
+    if not hasattr(cohort, "var"):
+        _tell_tensor(options.name, cohort, out)
+        return
     n, d = cohort.shape
     kind = "words" if "word" in set(cohort.var["system"]) else "codes"
     print(f"{options.name}: {n:,} records, {d:,} {kind}")
     if out:
         cohort.write_h5ad(out)
         print(f"saved as {out}; explore it with: lvmkit explore {out}")
+
+
+def _tell_tensor(name: str, tensor: Any, out: Path | None) -> None:
+    """Say what a tensor is, which no file of cohorts holds."""
+    print(f"{name}: {tensor!r}")
+    if out:
+        msg = f"{name} has several modes, which h5ad cannot hold: use lvmkit.datasets.fetch_{name}() in Python"
+        raise ValueError(msg)
 
 
 def _fetcher(name: str) -> Callable[[], Any]:
@@ -381,6 +239,15 @@ def _fetcher(name: str) -> Callable[[], Any]:
         raise ValueError(msg)
     return known[name]
 
+
+RUN: dict[str, Callable[[argparse.Namespace], None]] = {
+    "explore": _explore,
+    "topics": _topics,
+    "tree": _tree,
+    "cards": _cards,
+    "report": _report,
+    "fetch": _fetch,
+}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -27,8 +27,8 @@ class Mixture:
     codes : tuple of str, length d
         What the columns of `centers` mean.
     placing : object, optional
-        A clustering whose `predict_proba` places rows in another way than by these probabilities, such as the
-        cut of a tree.
+        A clustering whose `placed` puts rows in another way than by these probabilities, such as the cut of a
+        tree.
     """
 
     weights: Array
@@ -82,20 +82,24 @@ class Mixture:
         """A model without names, for rows whose columns are already in the order of `codes`."""
         return lvmkit.BernoulliMixture.from_parameters(self.weights, self.centers)
 
-    def responsibilities(self, X: Any) -> Array:
+    def responsibilities(self, X: Any, rows: Any) -> Array:
         """Return the probability of each component for each row.
 
         Parameters
         ----------
         X : sparse (n, d)
             Columns in the order of `codes`.
+        rows : array (n,) of int
+            Which rows of the cohort these are.
 
         Returns
         -------
         array (n, k)
             Rows sum to 1.
         """
-        return np.asarray((self.placing or self.scorer).predict_proba(X))
+        if self.placing is not None:
+            return np.asarray(self.placing.placed(X, rows))
+        return np.asarray(self.scorer.predict_proba(X))
 
     @property
     def model(self) -> lvmkit.BernoulliMixture:

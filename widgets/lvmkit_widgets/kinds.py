@@ -295,7 +295,46 @@ class Branches(Component):
     pick = Signal(doc="A code was picked.")
 
 
+class Phenotypes(Component):
+    """Phenotypes as cards: scores of features by mode, patients at each score, name, note and mark."""
+
+    kind: ClassVar[str] = "phenotypes"
+
+    items = Field(
+        default=[],
+        instantiate=True,
+        doc="Dicts: id, hint, weight, size, features (for each mode pairs of place and score), counts (patients at "
+        "each level, or text such as '<11'), having, share (None hides), alike (pairs of id and cosine).",
+    )
+    modes = Field(default=[], instantiate=True, doc="Dicts: name, codes, titles, low, high.")
+    levels = Field(default=[], instantiate=True, doc="Scores that patients can have, ascending.")
+    said = Field(default={}, instantiate=True, doc="Id to name, note, mark (yes or no), by, on.")
+    both = Field(default=[], instantiate=True, doc="Patients with two phenotypes; None hides.")
+    likeness = Field(
+        default=[], instantiate=True, doc="Cosine of every phenotype with every other."
+    )
+    total = Field(default=None, doc="Number of patients, or text such as '<11'.")
+    noun = param.String("patients", doc="What is counted.")
+    selected = param.Integer(None, allow_None=True, doc="Id of the phenotype that is picked.")
+    other = param.Integer(None, allow_None=True, doc="Id of the phenotype to compare it with.")
+    sort = param.String("id", doc="Order: id, share, weight, size or name.")
+    show = param.String("all", doc="Marks that are shown: all, yes, no or open.")
+    search = param.String("", doc="Only cards that have every one of these words.")
+    edit = Signal(doc="Something is said of a phenotype: {id, field, value}.")
+
+
+class PhenotypePair(Component):
+    """Two phenotypes side by side, from the cards of a `Phenotypes`."""
+
+    kind: ClassVar[str] = "phenotype_pair"
+
+    source = param.String("cards", doc="Name of the component that holds the cards.")
+
+
 _EVERY = (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
 _TOPICS = (Steps, TopicMap, Versus, Documents)
 _TREES = (Tree, Trail, Branches)
-KINDS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_TREES)}
+_CARDS = (Phenotypes, PhenotypePair)
+KINDS: dict[str, type[Component]] = {
+    kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_TREES, *_CARDS)
+}

@@ -108,3 +108,21 @@ class TreeCut:
             Rows sum to 1.
         """
         return np.eye(len(self.weights_))[self.predict(X)]
+
+    def placed(self, X: Any, rows: Labels) -> Array:
+        """Return what `predict_proba` does: the way down the tree needs to know of a row only what it holds.
+
+        Parameters
+        ----------
+        X : sparse (n, d)
+            Columns in the order of `feature_names_in_`.
+        rows : array (n,) of int
+            Which rows of the cohort these are, which is not needed.
+
+        Returns
+        -------
+        array (n, k)
+            Rows sum to 1.
+        """
+        del rows
+        return self.predict_proba(X)

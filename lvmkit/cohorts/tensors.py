@@ -1,0 +1,268 @@
+"""Counts of any order with a name for every patient and code: what events become for SUSTain."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from anndata import AnnData
+from scipy import sparse
+
+from lvmkit._checks import DataWarning, listed
+from lvmkit.cohorts._cells import canonical, check_cells
+from lvmkit.cohorts._entries import INEXACT
+from lvmkit.cohorts._repairs import number_of
+
+__all__ = ["CountTensor"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CountTensor:
+    """Counts of patients by diagnosis, medication, procedure and the like, with their names.
+
+    The dense form is never made: memory grows with the cells that are not 0.
+
+    Parameters
+    ----------
+    counts : coo_array of any order, sparse matrix or array
+        Whole numbers of at least 0; the first axis is the patients. Cells given twice are summed, which
+        is said as a `DataWarning`.
+    modes : tuple of str
+        Name of each axis, such as ("patient", "diagnosis", "procedure").
+    labels : tuple of DataFrame
+        For each axis a table of one row per index, whose index holds the ids or codes; of patients the columns
+        are their attributes, of codes title, chapter and system, where known.
+    source : str, default=""
+        Where the counts come from.
+    about : mapping, default={}
+        What else ``uns["cohort"]`` tells of a cohort: options, repairs, n_input_rows, n_dropped.
+
+    Attributes
+    ----------
+    counts : coo_array
+        In the order of rows, without repeated cells and zeros; int32 where it holds them.
+    shape : tuple of int
+        Patients, then the size of each other mode.
+    ndim : int
+        Number of modes.
+    nnz : int
+        Number of cells that are not 0.
+    obs : DataFrame
+        Attributes of the patients: the first of `labels`.
+
+    Raises
+    ------
+    ValueError
+        If a count is negative, missing or no whole number (naming its cell), if modes or labels do not fit the
+        shape, or if a name occurs twice.
+
+    Notes
+    -----
+    SUSTain (document 001), section 3.3: a cell counts the encounters of a patient at which two codes came
+    together, such as a medication and the diagnosis that it was ordered for.
+
+    Examples
+    --------
+    >>> counts = sparse.coo_array(([2, 1], ([0, 1], [0, 1], [1, 0])), shape=(2, 2, 2))
+    >>> labels = [["ann", "bob"], ["428", "250"], ["3722", "8872"]]
+    >>> CountTensor(counts, ("patient", "diagnosis", "procedure"), labels)
+    CountTensor of 2 patients × 2 diagnoses × 2 procedures, 2 non-zeros
+    """
+
+    counts: sparse.coo_array
+    modes: tuple[str, ...]
+    labels: tuple[pd.DataFrame, ...]
+    source: str = ""
+    about: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Check the parts against each other and put the cells in order."""
+        counts = sparse.coo_array(self.counts)
+        modes = tuple(self.modes)
+        _check_modes(modes, counts.ndim)
+        check_cells(counts)
+        labels = tuple(map(_labeled, modes, self.labels))
+        if len(labels) != len(modes):
+            msg = f"labels has {number_of(len(labels), 'table')} for {len(modes)} modes; give one per mode."
+            raise ValueError(msg)
+        for name, table, size in zip(modes, labels, counts.shape, strict=True):
+            if len(table) != size:
+                msg = (
+                    f"labels of {name!r} has {number_of(len(table), 'row')} for {size:,} of counts; "
+                    "give each index of the axis one row."
+                )
+                raise ValueError(msg)
+        ordered = canonical(counts)
+        repeated = counts.nnz - ordered.nnz - int((counts.data == 0).sum())
+        if repeated > 0:
+            cells = number_of(repeated, "count")
+            told = f"counts: {cells} given for a cell that has one already: they are summed."
+            warnings.warn(told, DataWarning, stacklevel=3)
+        for name, value in {"counts": ordered, "modes": modes, "labels": labels}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Patients, then the size of each other mode."""
+        return tuple(self.counts.shape)
+
+    @property
+    def ndim(self) -> int:
+        """Number of modes."""
+        return len(self.modes)
+
+    @property
+    def nnz(self) -> int:
+        """Number of cells that are not 0."""
+        return int(self.counts.nnz)
+
+    @property
+    def obs(self) -> pd.DataFrame:
+        """Attributes of the patients."""
+        return self.labels[0]
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        sizes = " × ".join(map(_number_of_mode, self.shape, self.modes))
+        return f"CountTensor of {sizes}, {number_of(self.nnz, 'non-zero')}"
+
+    def __getitem__(self, patients: Any) -> "CountTensor":
+        """Return some patients, by mask, slice or index; every code stays."""
+        rows = _chosen(patients, len(self))
+        coords, data = self.counts.coords, self.counts.data
+        starts = np.searchsorted(coords[0], np.arange(len(self) + 1))
+        lengths = np.diff(starts)[rows]
+        shifts = starts[rows] - np.concatenate([[0], lengths.cumsum()[:-1]])
+        cells = np.repeat(shifts, lengths) + np.arange(lengths.sum())
+        numbers = np.repeat(np.arange(len(rows), dtype=coords[0].dtype), lengths)
+        where = (numbers, *(axis[cells] for axis in coords[1:]))
+        counts = sparse.coo_array((data[cells], where), shape=(len(rows), *self.shape[1:]))
+        labels = (self.labels[0].iloc[rows], *self.labels[1:])
+        return CountTensor(counts, self.modes, labels, self.source, self.about)
+
+    def cohort(self, mode: str | None = None) -> AnnData:
+        """Return the patients by the codes of one mode, or of all modes side by side.
+
+        Parameters
+        ----------
+        mode : str, optional
+            The mode whose codes become features, counted over all other modes. All modes but the first
+            if not given.
+
+        Returns
+        -------
+        AnnData
+            As from `from_events`: X (n, d) CSR float32; ``obs``, the patients' attributes; ``var`` with title,
+            chapter, system, mode and n_records, named by the code, or "mode:code" if another mode has it too;
+            ``uns["cohort"]``. Codes that no patient has are kept, so that the columns are those of the tensor.
+
+        Raises
+        ------
+        ValueError
+            If there is no such mode, or a sum is 2**24 or more and float32 might not hold it.
+
+        Notes
+        -----
+        A sum over other modes counts pairs: a visit with one diagnosis and two procedures adds 2 to the diagnosis.
+
+        Examples
+        --------
+        >>> counts = sparse.coo_array(([2, 1], ([0, 0], [0, 0], [1, 0])), shape=(1, 1, 2))
+        >>> tensor = CountTensor(counts, ("patient", "drug", "site"), [["ann"], ["B01"], ["arm", "leg"]])
+        >>> tensor.cohort().to_df()
+             B01  arm  leg
+        ann  3.0  1.0  2.0
+        """
+        if mode is not None and mode not in self.modes[1:]:
+            msg = f"mode={mode!r}; expected {listed(self.modes[1:])}, or None for all of them."
+            raise ValueError(msg)
+        places = range(1, self.ndim) if mode is None else [self.modes.index(mode)]
+        X = sparse.csr_array(sparse.hstack([self._summed(m) for m in places], format="csr"))
+        if X.nnz and X.data.max() >= INEXACT:
+            msg = f"a sum of counts is {X.data.max():,}; above {INEXACT:,} float32 may not hold it."
+            raise ValueError(msg)
+        var = pd.concat([self._features(m) for m in places])
+        several = var.index.duplicated(keep=False)
+        var.index = pd.Index(
+            np.where(several, var["mode"] + ":" + var.index, var.index), dtype=object
+        )
+        about = {"source": self.source, "options": {}, "repairs": [], "n_dropped": {}, **self.about}
+        var["n_records"] = X.count_nonzero(axis=0)
+        return AnnData(X=X.astype(np.float32), obs=self.obs, var=var, uns={"cohort": about})
+
+    def _summed(self, place: int) -> sparse.csr_array:
+        """Patients × one mode, summed over the others."""
+        where = (self.counts.coords[0], self.counts.coords[place])
+        shape = (len(self), self.shape[place])
+        found = sparse.coo_array((self.counts.data.astype(np.int64), where), shape=shape).tocsr()
+        found.sum_duplicates()
+        return found
+
+    def _features(self, place: int) -> pd.DataFrame:
+        """Table of one mode's codes, with the columns that every cohort has."""
+        table = self.labels[place]
+        plain = {"title": table.index, "chapter": "", "system": "other"}
+        columns = {name: table.get(name, value) for name, value in plain.items()}
+        return pd.DataFrame({**columns, "mode": self.modes[place]}, index=table.index)
+
+
+def _check_modes(modes: tuple[str, ...], ndim: int) -> None:
+    """Refuse modes that do not fit the order of the counts, have no name or share one."""
+    if ndim < 2:
+        msg = f"counts has {number_of(ndim, 'axis', 'axes')}; expected patients and at least one other mode."
+        raise ValueError(msg)
+    if len(modes) != ndim or not all(isinstance(name, str) and name for name in modes):
+        msg = f"modes={modes!r}; expected a name for each of the {ndim} axes of counts."
+        raise ValueError(msg)
+    if len(set(modes)) < ndim:
+        msg = f"modes={modes!r} repeats a name; give each mode its own."
+        raise ValueError(msg)
+
+
+def _labeled(mode: str, table: pd.DataFrame | Sequence[str]) -> pd.DataFrame:
+    """Return the table of a mode, indexed by text; refuse repeated names."""
+    frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(index=list(table))
+    names = pd.Index([str(name) for name in frame.index], dtype=object)
+    repeated = names[names.duplicated()].unique()
+    if len(repeated):
+        msg = (
+            f"labels of {mode!r} repeats {listed(repeated.tolist())}; give each index its own name."
+        )
+        raise ValueError(msg)
+    return frame.set_axis(names)
+
+
+def _chosen(patients: Any, n: int) -> npt.NDArray[np.intp]:
+    """Numbers of the patients that a mask, a slice or an index names; refuse one named twice."""
+    if not isinstance(patients, slice):
+        patients = np.atleast_1d(np.asarray(patients))
+        if patients.ndim != 1 or (patients.dtype.kind not in "biu" and patients.size):
+            msg = "patients are chosen by a mask, a slice or an array of row numbers, on one axis."
+            raise TypeError(msg)
+        if patients.dtype.kind == "b" and len(patients) != n:
+            msg = f"the mask has {len(patients):,} entries for {number_of(n, 'patient')}."
+            raise IndexError(msg)
+        if patients.dtype.kind not in "b":
+            patients = patients.astype(np.intp)
+    rows = np.arange(n)[patients]
+    if len(np.unique(rows)) < len(rows):
+        msg = "a patient is chosen twice; choose each once."
+        raise ValueError(msg)
+    return rows
+
+
+def _number_of_mode(size: int, mode: str) -> str:
+    """Write a size with its mode: "1 patient", "2,000 diagnoses"."""
+    plural = (
+        mode[:-2] + "es"
+        if mode.endswith("sis")
+        else mode[:-1] + "ies"
+        if mode.endswith("ry")
+        else ""
+    )
+    return number_of(size, mode, plural)

@@ -1,0 +1,151 @@
+"""Algorithms 1 and 3 of the document: factors updated in turn until the fit stays."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lvmkit._typing import Array
+from lvmkit.factorization.counts import Unfolded
+from lvmkit.factorization.nonnegative import fit_of
+from lvmkit.factorization.products import Pool, inward, outward, toward_rows
+from lvmkit.factorization.starts import unlocked
+from lvmkit.factorization.updates import Box, Weights, gram, update_factor
+
+
+@dataclass(frozen=True)
+class IntegerFactors:
+    """An integer factorization, and how it came about.
+
+    Attributes
+    ----------
+    factors : list of array (R, I_n), float32
+        Whole numbers, a component per row; one array per mode.
+    weights : array of int (R,)
+        Lambda.
+    trace : list of float
+        Fit after each iteration.
+    stopped_by : {"tol", "max_iter", "start"}
+        Which rule ended it; "start" if no iteration was made.
+    """
+
+    factors: list[Array]
+    weights: Weights
+    trace: list[float]
+    stopped_by: str
+
+    @property
+    def fit(self) -> float:
+        """Fit reached."""
+        return self.trace[-1]
+
+
+def refine(
+    data: Unfolded,
+    factors: Sequence[Array],
+    weights: Weights,
+    *,
+    boxes: Sequence[Box],
+    rng: np.random.Generator,
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    n_passes: int = 1,
+    pool: Pool = None,
+    tell: Callable[[int, float], None] = lambda step, fit: None,
+) -> IntegerFactors:
+    """Improve integer factors until the fit changes by less than `tol` from one iteration to the next.
+
+    Parameters
+    ----------
+    data : Unfolded
+        The counts.
+    factors : sequence of array (R, I_n)
+        Where to start: whole numbers within the boxes.
+    weights : array of int (R,)
+        Lambda to start with.
+    boxes : sequence of Box
+        What the entries of each mode may be.
+    rng : Generator
+        For columns that would be zero.
+    tol : float, default=1e-4
+        The iterations end when the fit changes by less.
+    max_iter : int, default=200
+        At most so many iterations.
+    n_passes : int, default=1
+        How often the columns of one mode are gone through before the next mode.
+    pool : ThreadPoolExecutor, optional
+        Threads; the calling one only if not given.
+    tell : callable, optional
+        Called with the number of iterations made and the fit; an error it raises ends the fit.
+
+    Returns
+    -------
+    IntegerFactors
+        The factors; those given are left as they are.
+
+    Notes
+    -----
+    SUSTain (document 001), Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes:
+    what the modes of the columns need is one product with the factor of the rows.
+    """
+    factors = unlocked(factors, rng)
+    weights, trace, sums = np.array(weights, dtype=np.int64), [], None
+    inner = [gram(factor) for factor in factors]
+    for step in range(1, max_iter + 1):
+        for mode, factor in enumerate(factors):
+            if mode == data.mode:
+                products, sums = toward_rows(data, factors, pool=pool), None
+            else:
+                if sums is None:
+                    sums = inward(data, factors[data.mode], pool=pool)
+                products = outward(data, sums, factors, mode)
+            others = hadamard(inner, mode)
+            for _ in range(n_passes):
+                inner[mode] = update_factor(
+                    factor, products, others, weights, box=boxes[mode], rng=rng, inner=inner[mode]
+                )
+        trace.append(fit_of(data, factors[-1], products, weights, inner))
+        tell(step, trace[-1])
+        if step > 1 and abs(trace[-1] - trace[-2]) < tol:
+            return IntegerFactors(factors, weights, trace, "tol")
+    return IntegerFactors(factors, weights, trace, "max_iter")
+
+
+def hadamard(inner: Sequence[Array], mode: int) -> Array:
+    """Multiply the inner products of all modes but one: C of equation (15).
+
+    Parameters
+    ----------
+    inner : sequence of array (R, R)
+        Inner products of every mode's columns.
+    mode : int
+        The mode left out.
+
+    Returns
+    -------
+    array (R, R)
+        In double precision.
+    """
+    return np.prod([g for n, g in enumerate(inner) if n != mode], axis=0)
+
+
+def fit_to(data: Unfolded, factors: Sequence[Array], weights: Array) -> float:
+    """Return the fit of any factors to counts, without forming the approximation.
+
+    Parameters
+    ----------
+    data : Unfolded
+        The counts.
+    factors : sequence of array (R, I_n)
+        One per mode.
+    weights : array (R,)
+        Lambda.
+
+    Returns
+    -------
+    float
+        1 - |X - X_hat| / |X|.
+    """
+    products = toward_rows(data, list(factors))
+    inner = [gram(factor) for factor in factors]
+    return fit_of(data, factors[data.mode], products, np.asarray(weights), inner)

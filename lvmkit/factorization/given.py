@@ -1,0 +1,287 @@
+"""What users pass as counts of any order: checked, named, and unfolded."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit._checks import DataWarning, listed
+from lvmkit.factorization.counts import Unfolded
+
+Labels = list[Any]
+
+
+@dataclass(frozen=True)
+class Named:
+    """Counts as scipy or numpy hold them, and the names of their modes and of what stands along each.
+
+    Attributes
+    ----------
+    counts : coo_array or array of any order
+        The counts.
+    modes : list of str
+        Names of the modes.
+    labels : list
+        For each mode an array of str, or None; always None for the first, whose indexes are samples.
+    """
+
+    counts: Any
+    modes: list[str]
+    labels: Labels
+
+
+def named(X: Any) -> Named | None:
+    """Split a labelled tensor into counts and names; None for a matrix, which scikit-learn's rules hold for.
+
+    Parameters
+    ----------
+    X : CountTensor, coo_array, array
+        The counts.
+
+    Returns
+    -------
+    Named or None
+        The parts of a tensor of order 3 and more, and of a CountTensor of any order.
+    """
+    # A DataFrame has its columns as attributes, whatever they are called.
+    if all(hasattr(X, name) for name in ("counts", "modes", "labels")) and not hasattr(
+        X, "columns"
+    ):
+        labels = [None, *(np.asarray(table.index, dtype=object) for table in X.labels[1:])]
+        return Named(X.counts, list(X.modes), labels)
+    # An AnnData has a shape but no ndim, and numpy would take it apart row by row.
+    order = len(X.shape) if hasattr(X, "shape") else np.ndim(X)
+    if order <= 2:
+        return None
+    counts = X if sparse.issparse(X) else np.asarray(X)
+    return Named(counts, [f"mode {n}" for n in range(order)], [None] * order)
+
+
+def aligned(tensor: Named, modes: Sequence[str], labels: Labels, shape: Sequence[int]) -> Any:
+    """Put the entries of a tensor where a model that was fitted with other labels expects them.
+
+    Parameters
+    ----------
+    tensor : Named
+        New counts.
+    modes : sequence of str
+        Names of the model's modes.
+    labels : list
+        Labels of the model's modes, or None where they had none.
+    shape : sequence of int
+        Sizes of the model's modes; the first does not matter.
+
+    Returns
+    -------
+    coo_array or array
+        Counts whose modes but the first have the model's sizes.
+
+    Raises
+    ------
+    ValueError
+        If the order differs, or a size does and there are no labels to tell why, or no label is known.
+    """
+    counts = tensor.counts
+    if counts.ndim != len(shape):
+        msg = f"X has {counts.ndim} modes; the model was fitted with {len(shape)} ({', '.join(modes)})"
+        raise ValueError(msg)
+    for mode in range(1, len(shape)):
+        own, wanted = tensor.labels[mode], labels[mode]
+        if own is not None and wanted is not None:
+            if not np.array_equal(own, wanted):
+                counts = _relabelled(counts, mode, own, wanted, modes[mode])
+        elif counts.shape[mode] != shape[mode]:
+            msg = (
+                f"mode {mode} ({modes[mode]}) of X has size {counts.shape[mode]}; the model was fitted with "
+                f"{shape[mode]}"
+            )
+            raise ValueError(msg)
+    return counts
+
+
+def _relabelled(counts: Any, mode: int, own: Any, wanted: Any, name: str) -> Any:
+    """Move entries to the places of their labels in the model; leave out those of unknown labels, and say so."""
+    place = {label: i for i, label in enumerate(wanted)}
+    target = np.array([place.get(label, -1) for label in own])
+    if (target < 0).all():
+        msg = (
+            f"none of the {len(own)} labels of mode {mode} ({name}) of X ({listed(own)}) is known to the model, which "
+            f"was fitted with {listed(wanted)}. Check that both use the same codes and level of detail."
+        )
+        raise ValueError(msg)
+    if (target < 0).any():
+        msg = (
+            f"{(target < 0).sum()} of {len(own)} labels of mode {mode} ({name}) are unknown to the model and were "
+            f"ignored: {listed(np.asarray(own)[target < 0])}"
+        )
+        warnings.warn(msg, DataWarning, stacklevel=6)
+    tensor = sparse.coo_array(counts)
+    moved = target[tensor.coords[mode]]
+    kept = moved >= 0
+    coords = tuple(moved[kept] if n == mode else c[kept] for n, c in enumerate(tensor.coords))
+    shape = tuple(len(wanted) if n == mode else size for n, size in enumerate(tensor.shape))
+    return sparse.coo_array((tensor.data[kept], coords), shape=shape)
+
+
+def mode_names(order: int) -> list[str]:
+    """Name modes that have no names.
+
+    Parameters
+    ----------
+    order : int
+        How many there are.
+
+    Returns
+    -------
+    list of str
+        "rows" and "features" of a matrix, else "mode 0", "mode 1" and so on.
+    """
+    return ["rows", "features"] if order == 2 else [f"mode {n}" for n in range(order)]
+
+
+def rounded(counts: Any) -> Any:
+    """Round entries to whole counts.
+
+    Parameters
+    ----------
+    counts : sparse or dense numbers of any order
+        Whole or not.
+
+    Returns
+    -------
+    sparse or dense numbers
+        A copy, unless they are integers already.
+    """
+    if counts.dtype.kind != "f":
+        return counts
+    if not sparse.issparse(counts):
+        return np.rint(counts)
+    counts = counts.copy()
+    counts.data = np.rint(counts.data)
+    return counts
+
+
+def require_finite(X: Any) -> None:
+    """Refuse what is no number, or missing.
+
+    Parameters
+    ----------
+    X : sparse or dense numbers of any order
+        The entries.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such entries and what to do.
+    """
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    if values.dtype.kind not in "biuf":
+        msg = f"X must hold counts (numbers); its dtype is {values.dtype}"
+        raise ValueError(msg)
+    wrong = ~np.isfinite(values)
+    if wrong.any():
+        msg = f"X has NaN or infinite entries: {_entries(X, wrong)}. Fill or remove them."
+        raise ValueError(msg)
+
+
+def require_counts(X: Any, *, signed: bool) -> None:
+    """Refuse entries that are not finite, not whole, or negative where that was not asked for.
+
+    Parameters
+    ----------
+    X : sparse or dense counts of any order
+        The counts.
+    signed : bool
+        Whether counts may be negative.
+
+    Raises
+    ------
+    ValueError
+        Naming the first such entries and what to do.
+    """
+    require_finite(X)
+    values = X.data if sparse.issparse(X) else np.asarray(X)
+    if values.dtype.kind in "bu":
+        return
+    for wrong, trouble, todo in (
+        (values != np.rint(values), "fractions", "Pass counts, or round_counts=True"),
+        (values < 0, "negative entries", "Remove them, or allow negative scores by min_score=-5"),
+    ):
+        if wrong.any() and not (signed and trouble.startswith("negative")):
+            msg = f"SUSTain needs counts, whole numbers; X has {trouble}: {_entries(X, wrong)}. {todo}."
+            raise ValueError(msg)
+
+
+def _entries(X: Any, wrong: Any) -> str:
+    """Name the first entries that are wrong, by their coordinates."""
+    first = np.flatnonzero(wrong.ravel())
+    if sparse.issparse(X):
+        coords = sparse.coo_array(X).coords
+        places = [tuple(int(c[i]) for c in coords) for i in first[:3]]
+        values = X.data[first[:3]]
+    else:
+        places = [tuple(int(i) for i in np.unravel_index(i, X.shape)) for i in first[:3]]
+        values = np.asarray(X).ravel()[first[:3]]
+    shown = ", ".join(
+        f"X{list(place)} = {value}" for place, value in zip(places, values, strict=True)
+    )
+    return shown + (f" and {len(first) - 3:,} more" if len(first) > 3 else "")
+
+
+def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
+    """Unfold counts, and say which were added up.
+
+    Parameters
+    ----------
+    X : sparse or dense counts of any order
+        The counts.
+    empty : bool, default=False
+        Whether all may be 0.
+
+    Returns
+    -------
+    Unfolded
+        The counts.
+
+    Raises
+    ------
+    ValueError
+        If all counts are 0 and may not be.
+    """
+    data = Unfolded.of(X.astype(np.float32) if X.dtype == np.float16 else X)
+    if data.n_merged:
+        msg = f"the coordinates of {data.n_merged:,} entries of X stand more than once; their counts were added up"
+        warnings.warn(msg, DataWarning, stacklevel=4)
+    if not data.rows.nnz and not empty:
+        msg = f"X holds nothing: all its {' x '.join(map(str, data.shape))} entries are 0"
+        raise ValueError(msg)
+    return data
+
+
+def tell_empty(data: Unfolded, modes: Sequence[str], labels: Labels) -> None:
+    """Say which indexes of which mode hold nothing, and so get no score.
+
+    Parameters
+    ----------
+    data : Unfolded
+        The counts.
+    modes : sequence of str
+        Names of the modes.
+    labels : list
+        Labels of the modes, or None.
+    """
+    used = np.bincount(data.rows.indices, minlength=data.rows.shape[1]) > 0
+    for mode, size in enumerate(data.shape):
+        if mode == data.mode:
+            filled = np.diff(data.rows.indptr) > 0
+        else:
+            filled = np.bincount(data.places[mode][used], minlength=size) > 0
+        if filled.all():
+            continue
+        empty = np.flatnonzero(~filled)
+        names = empty if labels[mode] is None else np.asarray(labels[mode])[empty]
+        msg = f"{len(empty):,} of {size:,} slices of mode {mode} ({modes[mode]}) are all 0 and score 0: {listed(names)}"
+        warnings.warn(msg, DataWarning, stacklevel=3)

@@ -1,0 +1,60 @@
+"""How much of counts a factorization explains."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit._rows import unwrapped
+from lvmkit.factorization import given
+from lvmkit.factorization.fitting import fit_to
+
+
+def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
+    """Return the fit of a factorization, integer or real, without forming what it approximates X by.
+
+    Parameters
+    ----------
+    X : array, sparse matrix (n, d); array or coo_array (I_1, ..., I_d); CountTensor
+        Counts.
+    factors : sequence of array (I_n, R)
+        One per mode, in their order.
+    weights : array (R,)
+        Lambda.
+
+    Returns
+    -------
+    float
+        1 - |X - X_hat| / |X| in the Frobenius norm: 1 if X is met exactly, 0 if nothing is explained, below 0 if the
+        approximation is worse than none.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, or X is all 0.
+
+    Notes
+    -----
+    SUSTain (document 001), section 4.1.3.
+
+    Examples
+    --------
+    >>> fit([[2, 0], [0, 3]], [[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [2, 3])
+    1.0
+    """
+    tensor = given.named(X)
+    counts = tensor.counts if tensor else unwrapped(X)[0]
+    counts = counts if sparse.issparse(counts) else np.asarray(counts)
+    given.require_finite(counts)
+    data = given.unfolded(counts)
+    parts = [np.asarray(factor, dtype=np.float64).T for factor in factors]
+    lambdas = np.asarray(weights, dtype=np.float64)
+    wanted = [(len(lambdas), size) for size in data.shape]
+    if [part.shape for part in parts] != wanted:
+        found, needed = (
+            [shape[::-1] for shape in shapes] for shapes in ([p.shape for p in parts], wanted)
+        )
+        msg = f"factors have shapes {found}; with {len(lambdas)} weights and X of shape {data.shape} they need {needed}"
+        raise ValueError(msg)
+    return fit_to(data, parts, lambdas)

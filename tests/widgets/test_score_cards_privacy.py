@@ -1,0 +1,196 @@
+"""What score cards must not tell of few people: on the screen, in files, in a saved page."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.optimize import linprog
+
+import lvmkit
+from lvmkit.cohorts import CountTensor
+from lvmkit_widgets import ScoreCards
+from lvmkit_widgets.cards.figures import Counted, Figures
+from lvmkit_widgets.cards.files import FILES, card_table
+
+T = 11  # smaller counts are hidden
+RARE, LITTLE, NEARLY, COMMON = range(4)
+
+
+def scores_of(n_few):
+    """Scores of 400 people in four phenotypes; of the first, few score 5."""
+    scores = np.zeros((400, 4), dtype=np.int32)
+    scores[:100, RARE] = 1
+    scores[:30, RARE] = 4
+    scores[:n_few, RARE] = 5
+    scores[200 : 200 + n_few, LITTLE] = 2  # nobody else has it at all
+    scores[n_few:, NEARLY] = 1  # few do not have it
+    scores[:200, COMMON] = 3
+    return scores
+
+
+def opened(n_few, *, alone=False):
+    """Cards of people of whom few score high; with every tab opened."""
+    model = lvmkit.SUSTain(4)
+    model.factors_ = [
+        scores_of(n_few),
+        np.eye(6, 4, dtype=np.int32),
+        np.ones((3, 4), dtype=np.int32),
+    ]
+    model.weights_ = np.array([1, 2, 1, 1])
+    model.mode_names_ = ["patient", "diagnosis", "drug"]
+    model.mode_labels_ = [None, np.array([f"D{j}" for j in range(6)]), np.array(["a", "b", "c"])]
+    model.n_features_in_, model.annotations_ = 6, {}
+    cohort = None
+    if not alone:
+        counts = np.random.default_rng(0).integers(0, 2, (400, 6, 3))
+        obs = pd.DataFrame({"age": 50}, index=[f"secret-{i}" for i in range(400)])
+        labels = (obs, pd.DataFrame(index=model.mode_labels_[1]), pd.DataFrame(index=list("abc")))
+        cohort = CountTensor(sparse.coo_array(counts), tuple(model.mode_names_), labels)
+    board = ScoreCards(model, cohort, name="a ward")
+    for tab in [*range(len(board._tabs)), 0]:
+        board.open_tab("main", tab)
+    return board
+
+
+def fields_of(page):
+    """Fields of a saved page."""
+    state = re.search(r'id="lvmkit-state">(.*?)</script>', page, re.DOTALL)
+    return json.loads(state[1])
+
+
+def told(board):
+    """All that is shown and given out, apart from lists of single people."""
+    made = board._tabs[-1].made
+    kept = {
+        name: made(name)[1].decode()
+        for name in FILES
+        if not name.endswith("_png") and _shared(name)
+    }
+    for phenotype in range(4):
+        board.state.phenotype = phenotype
+        kept[f"card {phenotype}"] = made("card")[1].decode()
+        kept[f"table {phenotype}"] = card_table(board.state, phenotype).to_json()
+    board.state.phenotype = 0
+    for part in ("cards", "pair", "fitted", "fit", "stage", "left_out", "newcomer"):
+        for field, value in board.components.get(part, board.stage).param.values().items():
+            if field != "name":
+                kept[f"{part}.{field}"] = repr(value)
+    kept["page"] = made("page")[1].decode()
+    return kept | {name: repr(value) for name, value in fields_of(kept["page"]).items()}
+
+
+def _shared(name):
+    return name not in ("scores", "model", "page")
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_nothing_given_out_tells_how_many_the_few_are(alone):
+    board = opened(7, alone=alone)
+    seven, eight = told(board), told(opened(8, alone=alone))
+    assert {name for name, value in seven.items() if eight[name] != value} == set()
+    items = board.components["cards"].items
+    assert items[RARE]["counts"] == [300, 70, 0, 0, "hidden", "<11"]
+    assert items[RARE]["having"] == 100
+    assert items[LITTLE]["counts"] == ["hidden", 0, "<11", 0, 0, 0]
+    assert (items[LITTLE]["having"], items[LITTLE]["share"]) == ("hidden", None)
+    assert items[NEARLY]["counts"][:2] == ["<11", "hidden"]
+    assert (items[NEARLY]["having"], items[NEARLY]["share"]) == ("hidden", None)
+    assert items[COMMON]["counts"] == [200, 0, 0, 200, 0, 0]
+    board.state.hide_small = False
+    assert board.components["cards"].items[RARE]["counts"] == [300, 70, 0, 0, 23, 7]
+
+
+def test_files_and_saved_pages_hide_what_the_screen_shows():
+    board = opened(7)
+    hidden = told(board)
+    board.state.hide_small = False
+    shown = told(board)
+    for name in ("phenotypes", "card 0", "table 1", "cards_items", "cards_both", "cards_total"):
+        assert shown[name] == hidden[name], name
+    assert not board.state.hide_small
+
+
+def test_a_saved_page_of_people_holds_totals_only():
+    board = opened(7)
+    board.state.hide_small = False
+    board.state.row = 3
+    board.open_tab("main", 2)
+    board.open_tab("main", 1)
+    assert board.components["members"].rows
+    assert board.components["newcomer_scores"].rows
+    page = board._tabs[-1].made("page")[1].decode()
+    fields = fields_of(page)
+    assert "secret" not in page
+    blank = ("members_rows", "newcomer_scores_rows", "newcomer_cells_rows", "taken_rows")
+    assert [fields[name] for name in blank] == [[], [], [], []]
+    assert fields["how_many_text"] == fields["newcomer_answer_text"] == ""
+    assert fields["existing_values"] == fields["newcomer_values"] == fields["which_values"] == {}
+    for item in fields["cards_items"]:
+        numbers = [n for n in (*item["counts"], item["having"]) if isinstance(n, (int, float))]
+        assert all(n == 0 or n >= T for n in numbers)
+
+
+def known(text):
+    """What a reader knows of a count that is shown, small, or hidden besides."""
+    if isinstance(text, int):
+        return text, text
+    return (1, T - 1) if text.startswith("<") else (0, None)
+
+
+def test_no_small_count_follows_from_all_that_is_shown_of_a_card():
+    random = np.random.default_rng(3)
+    found = 0
+    for _ in range(150):
+        n = int(random.choice([15, 40, 300, 2000]))
+        share = random.dirichlet(random.choice([0.1, 0.5, 2], 6))
+        scores = random.choice(6, size=(n, 1), p=share)
+        figures = Figures(Counted.of(scores, range(6)), T)
+        whole = np.bincount(scores[:, 0], minlength=6)
+        shown, having = figures.counts(0), figures.having(0)
+        assert all(x == y or isinstance(y, str) for x, y in zip(whole, shown, strict=True))
+        assert isinstance(having, str) == isinstance(shown[0], str)
+        sums = {"A_eq": [np.ones(6)], "b_eq": [n], "bounds": [known(text) for text in shown]}
+        for aim in np.eye(6)[(whole > 0) & (whole < T)]:
+            found += 1
+            low, high = (linprog(sign * aim, **sums) for sign in (1, -1))
+            assert -high.fun - low.fun >= min(T - 2, n - 2), (whole, shown, having)
+    assert found > 100
+
+
+def test_two_phenotypes_together_tell_of_no_few_people():
+    random = np.random.default_rng(4)
+    for _ in range(60):
+        n = int(random.choice([30, 200, 900]))
+        scores = (random.random((n, 5)) < random.choice([0.02, 0.3, 0.97], 5)).astype(int)
+        figures = Figures(Counted.of(scores, range(2)), T)
+        for r in range(5):
+            for s in range(5):
+                both = figures.both[r][s]
+                if both is None:
+                    continue
+                a, b = scores[:, r] > 0, scores[:, s] > 0
+                four = [(a & b).sum(), (a & ~b).sum(), (~a & b).sum(), (~a & ~b).sum()]
+                assert both == four[0]
+                assert all(x == 0 or x >= T for x in four)
+
+
+def test_of_a_handful_of_people_nothing_is_told():
+    scores = np.array([[0], [1], [1], [2]])
+    figures = Figures(Counted.of(scores, range(3)), T)
+    assert figures.total == "<11"
+    assert all(isinstance(text, str) for text in figures.counts(0))
+    assert isinstance(figures.having(0), str)
+    assert np.isnan(figures.prevalence[0])
+
+
+def test_rows_that_are_no_people_are_counted_openly():
+    model = lvmkit.SUSTain(1)
+    model.factors_, model.weights_ = [np.array([[0], [3]]), np.array([[1], [0]])], np.array([1])
+    model.annotations_ = {}
+    board = ScoreCards(model, private=False)
+    assert board.state.noun == "rows"
+    assert board.components["cards"].items[0]["counts"] == [1, 0, 0, 1, 0, 0]
+    assert "hidden" not in board.stage.footer

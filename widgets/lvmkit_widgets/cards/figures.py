@@ -1,0 +1,157 @@
+"""How many patients have which score: counts by phenotype, with small ones hidden."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from lvmkit._typing import Array, Labels
+from lvmkit.disclosure import suppression
+from lvmkit_widgets.hidden import shown_count
+
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Patients by score.
+
+    Parameters
+    ----------
+    n : int
+        Patients in all.
+    levels : range
+        Scores that a patient can have; 0 is among them.
+    counts : array (r, len(levels)) of int
+        Patients with each score, for each phenotype.
+    both : array (r, r) of int
+        Patients with a score other than 0 in both phenotypes.
+    """
+
+    n: int
+    levels: range
+    counts: npt.NDArray[np.int64]
+    both: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, scores: Labels, levels: range) -> Counted:
+        """Count patients.
+
+        Parameters
+        ----------
+        scores : array (n, r) of int
+            Of each patient in each phenotype.
+        levels : range
+            Scores that there can be.
+
+        Returns
+        -------
+        Counted
+            One pass over the scores.
+        """
+        n, r = scores.shape
+        counts = np.zeros((r, len(levels)), dtype=np.int64)
+        for phenotype in range(r):
+            places = scores[:, phenotype].astype(np.intp) - levels.start
+            counts[phenotype] = np.bincount(places, minlength=len(levels))
+        has = (scores != 0).astype(np.float32)
+        return cls(n, levels, counts, (has.T @ has).round().astype(np.int64))
+
+    @property
+    def zero(self) -> int:
+        """Place of the score 0 among the levels."""
+        return -self.levels.start
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """Numbers of patients as they may be shown.
+
+    Parameters
+    ----------
+    counted : Counted
+        All numbers.
+    threshold : int
+        Smaller counts are hidden; 0 hides nothing.
+    """
+
+    counted: Counted
+    threshold: int
+
+    @cached_property
+    def _hidden(self) -> Mask:
+        """Counts that are not shown (r, levels): small ones, and those from which these could be found."""
+        counts, n = self.counted.counts, self.counted.n
+        if not self.threshold:
+            return np.zeros(counts.shape, dtype=bool)
+        sizes = np.full(counts.shape[1], n)
+        found = suppression(counts.T, sizes=sizes, threshold=self.threshold)
+        return np.asarray(found.cells.T | found.totals[:, None])
+
+    @property
+    def total(self) -> int | str:
+        """Patients in all; text if they are few."""
+        n = self.counted.n
+        return f"<{self.threshold}" if 1 <= n < self.threshold else n
+
+    def counts(self, phenotype: int) -> list[int | str]:
+        """Return the patients at each score.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+
+        Returns
+        -------
+        list of int or str
+            One for each level; "<11" or "hidden" where it is not shown.
+        """
+        whole = self.counted.counts[phenotype]
+        shown = np.where(self._hidden[phenotype], np.nan, whole)
+        return [
+            shown_count(x, n, self.threshold) for x, n in zip(shown, whole.tolist(), strict=True)
+        ]
+
+    def having(self, phenotype: int) -> int | str:
+        """Return the patients whose score is not 0.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+
+        Returns
+        -------
+        int or str
+            "hidden" where the number of those who score 0 is: "<11" would bound that from below.
+        """
+        counted = self.counted
+        if self._hidden[phenotype, counted.zero]:
+            return "hidden"
+        return counted.n - int(counted.counts[phenotype, counted.zero])
+
+    @cached_property
+    def prevalence(self) -> Array:
+        """Share of the patients whose score is not 0 (r,); NaN where hidden."""
+        found = [self.having(r) for r in range(len(self.counted.counts))]
+        n = max(self.counted.n, 1)
+        return np.array([np.nan if isinstance(x, str) else x / n for x in found])
+
+    @cached_property
+    def both(self) -> list[list[int | None]]:
+        """Patients with two phenotypes (r, r); None where that, or one without the other, is hidden."""
+        c = self.counted
+        one = np.diag(c.both)
+        rest = [c.both, one[:, None] - c.both, one[None, :] - c.both]
+        four = np.stack([*rest, c.n - one[:, None] - rest[2]])
+        few = ((four >= 1) & (four < self.threshold)).any(axis=0)
+        gone = np.isnan(self.prevalence)
+        hidden = few | gone[:, None] | gone[None, :]
+        return [
+            [None if h else int(x) for x, h in zip(line, hide, strict=True)]
+            for line, hide in zip(c.both, hidden, strict=True)
+        ]

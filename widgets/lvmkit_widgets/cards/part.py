@@ -1,0 +1,23 @@
+"""A part of the score cards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lvmkit_widgets.cards.state import CardsState
+from lvmkit_widgets.parts import StatePart
+
+
+class CardsPart(StatePart[CardsState]):
+    """A part of the score cards."""
+
+    def pick(self, phenotype: Any) -> None:
+        """Pick a phenotype.
+
+        Parameters
+        ----------
+        phenotype : int or None
+            Its number; None is passed over.
+        """
+        if phenotype is not None and int(phenotype) < len(self.state.phenotypes):
+            self.state.phenotype = int(phenotype)

@@ -1,0 +1,94 @@
+"""A fitted model as it is looked at: its phenotypes, and the scores of the patients under it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lvmkit._checks import DataWarning
+from lvmkit._typing import Labels
+from lvmkit_widgets.cards.figures import Counted
+from lvmkit_widgets.cards.people import People, is_fitted_to
+from lvmkit_widgets.cards.phenotypes import Phenotypes
+from lvmkit_widgets.fitting import Progress
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A fitted model, and the scores of the patients under it.
+
+    Parameters
+    ----------
+    phenotypes : Phenotypes
+        Of the model.
+    scores : array (n, r) of int
+        One row for each patient; none where they are not known.
+    counted : Counted
+        Patients by score.
+    """
+
+    phenotypes: Phenotypes
+    scores: Labels
+    counted: Counted
+
+    @classmethod
+    def of(cls, model: Any, people: People | None) -> Read:
+        """Read a model, and score the patients if it was fitted to others.
+
+        Parameters
+        ----------
+        model : SUSTain
+            Fitted.
+        people : People or None
+            The cohort.
+
+        Returns
+        -------
+        Read
+            Without a cohort, of the patients it was fitted to.
+        """
+        if people is None:
+            phenotypes = Phenotypes.of(model)
+        else:
+            kinds = dict(zip(people.words[0], people.kinds, strict=True)) if people.kinds else None
+            phenotypes = Phenotypes.of(model, people.titles, kinds)
+        if people is None or is_fitted_to(model, people):
+            scores = phenotypes.fitted_scores
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)
+                scores = np.asarray(model.transform(people.cohort))
+        low = min(phenotypes.low, int(scores.min(initial=0)))
+        high = max(phenotypes.high, int(scores.max(initial=0)))
+        seen = replace(phenotypes, low=low, high=high)
+        return cls(seen, scores, Counted.of(scores, seen.levels))
+
+
+def fitted(model: Any, data: Any, progress: Progress | None = None) -> Any:
+    """Fit a model, telling how far it is if it can.
+
+    Parameters
+    ----------
+    model : estimator
+        Not fitted.
+    data : AnnData, CountTensor or array
+        Counts.
+    progress : callable, optional
+        Called with the stage in words and the share done.
+
+    Returns
+    -------
+    estimator
+        The same, fitted.
+    """
+    tell = progress or (lambda *told: None)
+    given = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model.fit(data, **given)
+    tell("Fitted", 1.0)  # a fit that could not be stopped on its way is dropped here
+    return model

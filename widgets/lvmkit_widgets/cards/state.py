@@ -1,0 +1,323 @@
+"""What score cards know and can do, without any view: testable without a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Any
+
+import numpy as np
+import param
+from sklearn.base import clone
+
+from lvmkit._typing import Labels
+from lvmkit_widgets.cards.figures import Figures
+from lvmkit_widgets.cards.likeness import partners
+from lvmkit_widgets.cards.marked import MARKS, Marked, tidied
+from lvmkit_widgets.cards.people import People
+from lvmkit_widgets.cards.phenotypes import Phenotypes
+from lvmkit_widgets.cards.reading import Read, fitted
+from lvmkit_widgets.fitting import Job, Progress
+from lvmkit_widgets.history import History, Step, Walks
+
+START = (
+    "from lvmkit_widgets import ScoreCards\n"
+    "# model and cohort: the model and the cohort that were opened\n"
+    "state = ScoreCards(model, cohort).state"
+)
+
+
+@dataclass(frozen=True)
+class View:
+    """What is looked at: the unit of undo and redo.
+
+    Parameters
+    ----------
+    read : Read
+        The model with its phenotypes.
+    marked : Marked
+        What is said of them.
+    """
+
+    read: Read
+    marked: Marked
+
+
+class CardsState(Walks, param.Parameterized):
+    """Phenotypes, what is said of them, what is picked, and the steps that led there.
+
+    Parameters
+    ----------
+    model : SUSTain
+        Fitted; names, notes and marks in its `annotations_` are restored.
+    people : People, optional
+        The cohort.
+    private : bool, default=True
+        Whether rows stand for people, so that small counts are hidden.
+    """
+
+    phenotype = param.Integer(default=0, bounds=(0, None), doc="Number of the phenotype picked.")
+    other = param.Integer(default=None, allow_None=True, doc="Phenotype to compare it with.")
+    level = param.Integer(default=1, doc="Score from which on patients are listed; below 0: down.")
+    row = param.Integer(default=None, allow_None=True, doc="Row of the cohort that is picked.")
+    author = param.String(default="", doc="Who marks phenotypes; kept with each mark.")
+    history = param.Parameter(constant=True, doc="Steps taken so far.")
+    hide_small = param.Boolean(default=True, doc="Whether small counts of people are hidden.")
+    threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
+    message = param.String(default="", doc="What the last step did, in words.")
+
+    def __init__(self, model: Any, people: People | None, *, private: bool = True) -> None:
+        self.people, self.private = people, private
+        self._figures: tuple[Any, ...] = (None, None, None)
+        read = Read.of(model, people)
+        kept = Marked.kept_with(len(read.phenotypes), getattr(model, "annotations_", None))
+        super().__init__(history=History((Step("Opened", START, View(read, kept)),)))
+
+    @property
+    def view(self) -> View:
+        """What is looked at now."""
+        return self.history.value
+
+    @property
+    def model(self) -> Any:
+        """The model that is shown; it keeps names, notes and marks in `annotations_`."""
+        return self.phenotypes.model
+
+    @property
+    def phenotypes(self) -> Phenotypes:
+        """Weights and scores of features."""
+        return self.view.read.phenotypes
+
+    @property
+    def scores(self) -> Labels:
+        """Scores of the patients (n, r); no rows where they are not known."""
+        return self.view.read.scores
+
+    @property
+    def marked(self) -> Marked:
+        """What is said of the phenotypes."""
+        return self.view.marked
+
+    @property
+    def noun(self) -> str:
+        """What rows are called, in the plural."""
+        names = getattr(self.model, "mode_names_", None)
+        named = str(names[0]) if names is not None else "rows"
+        if named in ("rows", "patient", "patients"):
+            return "patients" if self.private else "rows"
+        return named if named.endswith("s") else f"{named}s"
+
+    @property
+    def known(self) -> bool:
+        """Whether the scores of any patient are known."""
+        return len(self.scores) > 0
+
+    @property
+    def figures(self) -> Figures:
+        """Numbers of patients as the screen shows them; the same object while nothing changes."""
+        return self.figures_of(self.threshold if self.private and self.hide_small else 0)
+
+    @property
+    def shared_figures(self) -> Figures:
+        """Numbers of patients as files and saved pages show them."""
+        return self.figures_of(self.threshold if self.private else 0)
+
+    def figures_of(self, threshold: int) -> Figures:
+        """Return the numbers of patients.
+
+        Parameters
+        ----------
+        threshold : int
+            Smaller counts are hidden; 0 hides nothing.
+
+        Returns
+        -------
+        Figures
+            The same object for the same model and threshold, if it was the last one.
+        """
+        counted = self.view.read.counted
+        if self._figures[:2] != (counted, threshold):
+            self._figures = (counted, threshold, Figures(counted, threshold))
+        return self._figures[2]
+
+    def label(self, phenotype: int) -> str:
+        """Return the number of a phenotype, and its name.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+
+        Returns
+        -------
+        str
+            Such as "3 · Hyperlipidemia"; without a name its first features, in brackets.
+        """
+        name, hint = self.marked.of(phenotype).name, self.phenotypes.hint(phenotype, 1)
+        told = name or (f"({hint})" if hint else "")
+        return f"{phenotype} · {told}" if told else str(phenotype)
+
+    def rows_from(self, phenotype: int, level: int) -> Labels:
+        """List the patients whose score reaches a level.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+        level : int
+            Scores of at least this; of at most this if it is below 0.
+
+        Returns
+        -------
+        array of int
+            Rows, from 0; the strongest scores first.
+        """
+        self._require(phenotype)
+        column = np.asarray(self.scores[:, phenotype])
+        found = np.flatnonzero(column >= level if level >= 0 else column <= level)
+        sign = 1 if level >= 0 else -1
+        return found[np.argsort(-sign * column[found], kind="stable")]
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def rename(self, phenotype: int, name: str) -> None:
+        """Name a phenotype.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+        name : str
+            Empty to take the name away.
+        """
+        text = tidied("name", name)
+        told = f"Named {phenotype} “{text}”" if text else f"Took the name of {phenotype} away"
+        self._say(phenotype, told, f"state.rename({phenotype}, {text!r})", name=text)
+
+    def write_note(self, phenotype: int, note: str) -> None:
+        """Write a note on a phenotype.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+        note : str
+            In place of the note before.
+        """
+        text = tidied("note", note)
+        code = f"state.write_note({phenotype}, {text!r})"
+        self._say(phenotype, f"Note on {phenotype}", code, note=text)
+
+    def mark(self, phenotype: int, mark: str, *, by: str | None = None) -> None:
+        """Mark a phenotype as meaningful or not.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+        mark : {"", "yes", "no"}
+            Undecided, meaningful, not meaningful.
+        by : str, optional
+            Who says so; by default `author`. The day is kept too.
+        """
+        decided = tidied("mark", mark)
+        who = tidied("by", self.author if by is None else by) if decided else ""
+        day = date.today().isoformat() if decided else ""
+        given = f", by={who!r}" if who else ""
+        code = f"state.mark({phenotype}, {decided!r}{given})"
+        told = f"Marked {phenotype} as {MARKS[decided]}"
+        self._say(phenotype, told, code, mark=decided, by=who, on=day)
+
+    def plan_refit(self, n_components: int, *, max_score: int) -> Job:
+        """Prepare to fit again.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of phenotypes.
+        max_score : int
+            Largest score of patients and features, τ.
+
+        Returns
+        -------
+        Job
+            Its result is shown in place of the model, with the names of phenotypes that stay alike.
+
+        Raises
+        ------
+        ValueError
+            Without a cohort.
+        """
+        if self.people is None:
+            message = "There is nothing to fit: pass the cohort to ScoreCards."
+            raise ValueError(message)
+        people, old = self.people, self.view
+        model = clone(self.model).set_params(n_components=n_components, max_score=max_score)
+        if not isinstance(getattr(model, "init", ""), str):
+            model.set_params(init="best")
+
+        def work(progress: Progress | None) -> Read:
+            return Read.of(fitted(model, people.cohort, progress), people)
+
+        def done(read: Read) -> None:
+            pairs = partners(old.read.phenotypes, read.phenotypes)
+            text = f"Fitted {n_components} phenotypes with scores up to {max_score}"
+            code = f"state.refit({n_components}, max_score={max_score})"
+            marked = old.marked.carried(pairs)
+            names = [said.name for _, said in marked.said if said.name]
+            kept = f" Names kept: {', '.join(names)}." if names else ""
+            self._step(View(read, marked), text, code)
+            self.message = f"{text}.{kept}"
+
+        return Job(f"Fitting {n_components} phenotypes", work, done)
+
+    def refit(
+        self, n_components: int, *, max_score: int, progress: Callable[..., None] | None = None
+    ) -> None:
+        """Fit again, and show the new phenotypes.
+
+        Parameters
+        ----------
+        n_components : int
+            Number of phenotypes.
+        max_score : int
+            Largest score, τ.
+        progress : callable, optional
+            Called with the stage in words and the share done.
+        """
+        job = self.plan_refit(n_components, max_score=max_score)
+        job.done(job.work(progress))
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _require(self, phenotype: int) -> None:
+        """Refuse a phenotype that there is not."""
+        n = len(self.phenotypes)
+        if not 0 <= phenotype < n:
+            message = f"There is no phenotype {phenotype}; they are numbered 0 to {n - 1}."
+            raise ValueError(message)
+
+    def _say(self, phenotype: int, text: str, code: str, **changes: str) -> None:
+        """Take a step that says something of a phenotype, unless it was said before."""
+        self._require(phenotype)
+        known = self.marked.of(phenotype)
+        said = replace(known, **changes)
+        if replace(said, on=known.on) == known:
+            self.message = f"It was so already: {text}."
+            return
+        self._step(View(self.view.read, self.marked.changed(phenotype, said)), text, code)
+
+    def _step(self, view: View, text: str, code: str) -> None:
+        """Take a step."""
+        self._go(self.history.done(text, code, view), f"{text}.")
+
+    def _go(self, history: History[View], message: str) -> None:
+        """Stand somewhere in the history; the model that is shown keeps what is said."""
+        n = len(history.value.read.phenotypes)
+        picked = min(self.phenotype, n - 1)
+        other = self.other if self.other is not None and self.other < n else None
+        with param.edit_constant(self):
+            self.param.update(history=history, message=message, phenotype=picked, other=other)
+        notes = dict(getattr(self.model, "annotations_", None) or {})
+        self.model.annotations_ = notes | self.marked.to_annotations()

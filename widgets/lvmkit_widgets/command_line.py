@@ -1,0 +1,200 @@
+"""What can be typed after ``lvmkit``: commands, options, and the numbers that they take."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
+give another address and a token."
+DATA_SETS = (
+    "patients: nhds2010, diabetes130, synthea1k, desynpuf; counts of several modes: nhds2010_tensor, \
+desynpuf_tensor, oslo_bike; texts: dante, state_union, movie_reviews, newsgroups20"
+)
+ABOUT = "The command lvmkit: explore a cohort, its phenotypes or topics, write a report, fetch public data."
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line.
+
+    Returns
+    -------
+    ArgumentParser
+        What it parses has the name of the command as `command`.
+    """
+    parser = argparse.ArgumentParser(prog="lvmkit", description=ABOUT, epilog=EPILOG)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    explore = commands.add_parser("explore", help="open the workbench in a browser", epilog=EPILOG)
+    explore.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
+    explore.add_argument(
+        "--components",
+        type=_count,
+        default=8,
+        metavar="K",
+        help="clusters at the start (%(default)s)",
+    )
+    _add_serving(explore)
+
+    _add_topics(commands)
+    _add_tree(commands)
+    _add_cards(commands)
+
+    report = commands.add_parser(
+        "report", help="cluster a file and save the result as one HTML page"
+    )
+    report.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet or h5ad")
+    report.add_argument(
+        "out", metavar="OUT.html", help="page to write; small counts are hidden in it"
+    )
+    report.add_argument(
+        "--components",
+        type=_count,
+        default=8,
+        metavar="K",
+        help="number of clusters (%(default)s)",
+    )
+
+    fetch = commands.add_parser("fetch", help="download public data, once, and verify it")
+    fetch.add_argument("name", metavar="NAME", help=DATA_SETS)
+    fetch.add_argument(
+        "out",
+        nargs="?",
+        metavar="OUT.h5ad",
+        help="also save the cohort, for `lvmkit explore OUT.h5ad`",
+    )
+    return parser
+
+
+def _add_topics(commands: Any) -> None:
+    """Add the command that shows topics of texts."""
+    topics = commands.add_parser(
+        "topics", help="fit topics to texts and open them in a browser", epilog=EPILOG
+    )
+    topics.add_argument(
+        "source",
+        metavar="TEXTS",
+        help="folder of .txt files, one document each; CSV, Parquet or JSON lines with a column of "
+        "texts; or h5ad with counts",
+    )
+    topics.add_argument("--text", metavar="COLUMN", help="column of the texts")
+    topics.add_argument("--encoding", help="encoding of the files (utf-8)")
+    topics.add_argument(
+        "--language",
+        type=str.lower,
+        choices=("auto", "english", "italian", "none"),
+        help="whose function words are left out; none keeps them (auto)",
+    )
+    topics.add_argument(
+        "--min-documents",
+        type=_count,
+        metavar="N",
+        help="least number of documents with a word that is kept (1)",
+    )
+    topics.add_argument(
+        "--max-words", type=_count, metavar="N", help="keep the N most frequent words (all)"
+    )
+    topics.add_argument(
+        "--components",
+        type=_count,
+        nargs="+",
+        default=[8],
+        metavar="K",
+        help="numbers of topics, one or more (8)",
+    )
+    topics.add_argument(
+        "--model",
+        choices=("SingleTopic", "LatentDirichlet"),
+        default="SingleTopic",
+        help="one topic per document, or mixtures of them (%(default)s)",
+    )
+    _add_serving(topics)
+
+
+def _add_tree(commands: Any) -> None:
+    """Add the command that shows nested clusters."""
+    tree = commands.add_parser(
+        "tree", help="split a cohort again and again, and open the tree", epilog=EPILOG
+    )
+    tree.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
+    tree.add_argument(
+        "--depth",
+        type=_count,
+        default=4,
+        metavar="N",
+        help="splits one below another (%(default)s)",
+    )
+    tree.add_argument(
+        "--leaves", type=_count, metavar="K", help="leaves at most (all of the depth)"
+    )
+    tree.add_argument(
+        "--smallest",
+        type=_count,
+        default=11,
+        metavar="N",
+        help="fewest records of a leaf (%(default)s)",
+    )
+    _add_serving(tree)
+
+
+def _add_cards(commands: Any) -> None:
+    """Add the command that shows phenotypes with integer scores."""
+    cards = commands.add_parser(
+        "cards", help="find phenotypes with integer scores, and open their cards", epilog=EPILOG
+    )
+    cards.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
+    cards.add_argument(
+        "--components", type=_count, default=12, metavar="R", help="phenotypes (%(default)s)"
+    )
+    cards.add_argument(
+        "--max-score", type=_count, default=5, metavar="T", help="largest score (%(default)s)"
+    )
+    _add_serving(cards)
+
+
+def _add_serving(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a command that serves a dashboard."""
+    parser.add_argument(
+        "--port",
+        type=_port,
+        default=5006,
+        help="port to listen on; 0 takes a free one (%(default)s)",
+    )
+    parser.add_argument(
+        "--address",
+        default="127.0.0.1",
+        help="address to listen on; others than this machine's own need a token (%(default)s)",
+    )
+    parser.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
+    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+def _count(text: str) -> int:
+    """Return a number of clusters, words or documents."""
+    if not text.isdecimal() or int(text) < 1:
+        msg = f"{text!r} is no such number; use 1 or more"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
+
+
+def _port(text: str) -> int:
+    """Return a port."""
+    if not text.isdecimal() or int(text) > 65535:
+        msg = f"{text!r} is no port; use 0 to 65535"
+        raise argparse.ArgumentTypeError(msg)
+    return int(text)
