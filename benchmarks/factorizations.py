@@ -30,6 +30,7 @@ from lvmkit.factorization.fitting import refine
 from lvmkit.factorization.products import Pool
 from lvmkit.factorization.search import threads
 from lvmkit.factorization.updates import Box
+from lvmkit.streams import single_threaded_blas
 
 R = 10
 TENSOR_MODES = (250, 350)
@@ -163,7 +164,7 @@ def own_iterations(path: Path, workers: int) -> Callable[[int], Any]:
     ]
 
     def iterate(steps: int) -> None:
-        with threads(workers) as pool:
+        with single_threaded_blas(), threads(workers) as pool:
             turn(steps, pool)
 
     def turn(steps: int, pool: Pool) -> None:

@@ -32,7 +32,7 @@ def fit_time_table(runs: pd.DataFrame) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If columns are missing, seconds are not above 0, or there are more than 12 methods.
+        If columns are missing, seconds are not above 0, a fit is missing, or there are more than 12 methods.
 
     Notes
     -----
@@ -54,6 +54,10 @@ def fit_time_table(runs: pd.DataFrame) -> pd.DataFrame:
     wrong = runs.loc[~(runs["seconds"] > 0), "seconds"]
     if len(wrong):
         msg = f"seconds must be above 0, to be shown on a logarithmic axis; found {listed(wrong)}"
+        raise ValueError(msg)
+    if runs["fit"].isna().any():
+        named = runs.loc[runs["fit"].isna(), "method"].unique()
+        msg = f"fit must be a number; {listed(named)} has runs without. Leave out runs that did not end."
         raise ValueError(msg)
     if runs["method"].nunique() > MOST_SERIES:
         msg = f"runs has {runs['method'].nunique()} methods, and at most {MOST_SERIES} can be told apart"

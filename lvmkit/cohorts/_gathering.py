@@ -85,6 +85,8 @@ class Reading:
 
         `person` is the SQL of the source's column `patient`.
         """
+        if isinstance(self.attributes, str) and table and self.attributes in table.kinds:
+            column_list("attributes", self.attributes)  # a column is no file: refused
         if self.attributes is None or isinstance(self.attributes, pd.DataFrame | str | Path):
             return _attributes.from_table(
                 self.attributes, patient, ids, self.repairs, self.encoding
@@ -121,14 +123,14 @@ def planned(
     together: str | None,
 ) -> Plan:
     """Put the options together and check them; `columns` says what a mode's column is called in messages."""
+    require_mapping("modes", columns, "'diagnosis': 'icd9'")
     if not columns:
         msg = "modes is empty; expected names and columns, such as {'diagnosis': 'icd9'}."
         raise ValueError(msg)
     names = tuple(columns)
     for argument, given in {"system": system, "group": group, "titles": titles}.items():
-        if given is not None and not isinstance(given, Mapping):
-            msg = f"{argument} must be a mapping from modes, such as {{{names[0]!r}: …}}; found {type(given).__name__}."
-            raise TypeError(msg)
+        if given is not None:
+            require_mapping(argument, given, f"{names[0]!r}: …")
         known_modes(argument, given or {}, names)
     modes = tuple(
         Mode(
@@ -143,6 +145,13 @@ def planned(
     plan = Plan(patient, modes, window, thinning, date, together)
     plan.check()
     return plan
+
+
+def require_mapping(argument: str, given: object, example: str) -> None:
+    """Refuse an option that does not say to which mode each of its values belongs."""
+    if not isinstance(given, Mapping):
+        msg = f"{argument} must be a mapping with modes as keys, such as {{{example}}}; found {type(given).__name__}."
+        raise TypeError(msg)
 
 
 def number_patients(visits: Visits, repairs: Repairs) -> npt.NDArray[np.object_]:
@@ -166,7 +175,8 @@ def counted(gathered: Gathered, plan: Plan, repairs: Repairs) -> CountTensor:
     repairs.drop("entries_repeated", repeated, shown)
     if not len(cells.counts):
         inside = " inside the window" if plan.window.limited else ""
-        msg = f"no patient left: no visit{inside} has {' and '.join(f'a {name}' for name in plan.names)}."
+        wanted = " and ".join(f"a {name}" for name in plan.names)
+        msg = f"no patient left: no visit{inside} has {wanted}.{_apart(visits)}"
         raise ValueError(msg)
     cells, numbers = thinned(cells, plan.names, plan.thinning, repairs)
     indexed = n if plan.window.index is None else len(dates)
@@ -189,6 +199,15 @@ def counted(gathered: Gathered, plan: Plan, repairs: Repairs) -> CountTensor:
         "n_dropped": repairs.dropped,
     }
     return CountTensor(counts, ("patient", *plan.names), (obs, *tables), gathered.source, about)
+
+
+def _apart(visits: Visits) -> str:
+    """Say how many patients are in every one of several tables, as ids may be written in two ways."""
+    if len(visits.given) < 2:
+        return ""
+    tables = [f"SELECT i FROM {table} JOIN records USING (p)" for table in visits.given]
+    shared = visits.one(f"SELECT count(*) FROM ({' INTERSECT '.join(tables)})")
+    return f" The tables share {number_of(shared, 'patient')}; do they write ids, visits and dates alike?"
 
 
 def _state_ignored(visits: Visits, plan: Plan, repairs: Repairs) -> None:

@@ -1,6 +1,7 @@
 """From the codes of one mode, as written, to the groups that are counted, with a title for each."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +58,8 @@ def read_codes(
     A code that has no group has the number -1.
     """
     system = _system(codes, mode)
-    read = spelled(codes.assign(system=system), entries, _level(mode.group), repairs)
+    with _advised_by_mode(mode.name):
+        read = spelled(codes.assign(system=system), entries, _level(mode.group), repairs)
     read = read[read["code"] != ""]
     read = read.assign(group=list(map(_grouping(mode.group, system), read["code"])))
     _state_ungrouped(read[read["group"] == ""], mode, repairs)
@@ -73,13 +75,25 @@ def read_codes(
     return read.assign(k=read["group"].map(number)), _titled(labels, system, mode, repairs)
 
 
+@contextmanager
+def _advised_by_mode(mode: str) -> Iterator[None]:
+    """Say how to follow advice that is written for a table of one mode."""
+    try:
+        yield
+    except ValueError as error:
+        options = f"system={{{mode!r}: …}} and, for level, group={{{mode!r}: 'category'}}"
+        msg = f"modes: {mode!r}: {error} Of a tensor these options are given by mode: {options}."
+        raise ValueError(msg) from error
+
+
 def _system(codes: pd.DataFrame, mode: Mode) -> str:
     """Coding system of a mode: as given, else found if the rule needs one, else "other"."""
     if mode.system is not None:
         system = system_name(mode.system)
     elif mode.group in ("category", "chapter"):
         pairs = zip(codes["c"], codes["rows"], strict=True)
-        system = find_system(list(pairs), mode.column)
+        with _advised_by_mode(mode.name):
+            system = find_system(list(pairs), mode.column)
     else:
         system = "other"
     having = {"category": FORMS, "chapter": FORMS, "ccs": ("icd9", "icd9procedure")}
@@ -100,10 +114,10 @@ def _level(group: Group) -> str:
 def _grouping(rule: Group, system: str) -> Callable[[str], str]:
     """Return what gives the group of a code already spelled, "" if it has none."""
     if callable(rule):
-        return lambda code: str(rule(code) or "")
+        return lambda code: _name(rule(code))
     if isinstance(rule, Mapping):
-        groups = {spell(str(c), system).code or str(c).strip(): g for c, g in rule.items()}
-        return lambda code: str(groups.get(code) or "")
+        groups = {spell(str(c), system).code or str(c).strip(): _name(g) for c, g in rule.items()}
+        return lambda code: groups.get(code, "")
     if rule == "ccs":
         return lambda code: _tables.ccs_groups(system)[0].get(code, "")
     if rule == "category":
@@ -112,6 +126,11 @@ def _grouping(rule: Group, system: str) -> Callable[[str], str]:
         numbers = _tables.category_table(system)["chapter_number"].map("{:02}".format).to_dict()
         return lambda code: numbers.get(category_of(code, system), "")
     return str
+
+
+def _name(group: object) -> str:
+    """Return a group as text, "" for None, NaN and NA, which tables of groups are full of."""
+    return "" if pd.isna(group) else str(group).strip()  # type: ignore[call-overload]
 
 
 def _state_ungrouped(codes: pd.DataFrame, mode: Mode, repairs: Repairs) -> None:

@@ -51,6 +51,12 @@ class Window:
         for name, days in {"before": self.before, "after": self.after}.items():
             if days is not None:
                 require_number(days, name, least=0, whole=True)
+        if not isinstance(self.index, pd.Series | pd.DataFrame | str | Mapping | None):
+            msg = (
+                "index must be dates by patient (a Series or a table), the column of the dates, or codes by mode, such "
+                f"as {{{modes[0]!r}: ['428']}}; found {type(self.index).__name__}."
+            )
+            raise TypeError(msg)
         if self.limited and self.index is None:
             msg = "before and after are days around an index date; pass index= too."
             raise ValueError(msg)
@@ -137,9 +143,11 @@ def _first_seen(
         mode = names.index(name)
         found = codes[mode][_meant(codes[mode], list(wanted))]
         if found.empty:
+            plain = codes[mode]["system"].eq("other").all()
+            hint = f" Beginnings of ICD codes need system={{{name!r}: 'icd9'}}." if plain else ""
             msg = (
-                f"no patient left: index={{{name!r}: {listed(wanted)}}} names no code of the events, "
-                f"such as {listed(codes[mode]['code'].unique())}."
+                f"no patient left: index={{{name!r}: [{listed(wanted)}]}} names no code of the events, "
+                f"such as {listed(codes[mode]['code'].unique())}.{hint}"
             )
             raise ValueError(msg)
         visits.database.register(

@@ -195,6 +195,7 @@ def _one(
         visits = _visits(database, ("entries",), plan, [table] * len(plan.modes), count)
         n_rows = _copy(database, "entries", columns, table, visits)
         check_counts(Entries(database, "", numeric_codes=False), count)
+        _check_total(visits, count)
         ids = number_patients(visits, reading.repairs)
         obs = reading.attributes_of(table, plan.patient, table.text(plan.patient), ids)
         return Gathered(visits, ids, obs, table.name, n_rows)
@@ -253,6 +254,14 @@ def _visits(
     return Visits(
         database, names, plan.modes, numeric, counted=count is not None, visit=visit, dated=dated
     )
+
+
+def _check_total(visits: Visits, count: str | None) -> None:
+    """Refuse counts so large that their sums would not be exact."""
+    total = "SELECT coalesce(sum(CAST(n AS DOUBLE)), 0) >= 2::DOUBLE ** 53 FROM entries"
+    if count is not None and visits.one(total):
+        msg = f"count={count!r} adds up to more than 2**53, which is not exact; is it the right column?"
+        raise ValueError(msg)
 
 
 def _copy(

@@ -1,7 +1,12 @@
-"""A count tensor as arrays and JSON, from which it can be made again: for files without pickle."""
+"""A count tensor as arrays and JSON, and as a file of these: without pickle."""
 
 import json
+import os
+import tempfile
+import zipfile
+import zlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +16,90 @@ from scipy import sparse
 
 from lvmkit.cohorts.tensors import CountTensor
 
-__all__ = ["as_arrays", "tensor_of"]
+__all__ = ["as_arrays", "read", "tensor_of", "write"]
 
 FORMAT = "lvmkit-tensor-1"
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    OSError,
+    EOFError,
+    KeyError,
+    IndexError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    NotImplementedError,
+)
+
+
+def write(tensor: CountTensor, path: Path) -> Path:
+    """Write a tensor to a file, as `CountTensor.save` says.
+
+    Parameters
+    ----------
+    tensor : CountTensor
+        The tensor.
+    path : Path
+        Where.
+
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    ValueError
+        If `about` cannot be written as JSON.
+    """
+    arrays: dict[str, Any] = as_arrays(tensor)
+    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".partial")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        Path(partial).replace(path)
+    except BaseException:
+        Path(partial).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def read(path: Path) -> CountTensor:
+    """Read a tensor from a file, as `CountTensor.load` says.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    CountTensor
+        The tensor.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If the file is truncated, or is no tensor of lvmkit.
+    """
+    try:
+        with path.open("rb") as file:
+            if not zipfile.is_zipfile(file):
+                msg = "it is cut short or of another kind"
+                raise ValueError(msg)
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as stored:
+                return tensor_of(stored)
+    except FileNotFoundError:
+        raise
+    except _UNREADABLE as error:
+        msg = (
+            f"{path.name} is not a complete file of a CountTensor ({error}); save the tensor again"
+        )
+        raise ValueError(msg) from error
 
 
 def as_arrays(tensor: CountTensor) -> dict[str, npt.NDArray[Any]]:
@@ -31,6 +117,11 @@ def as_arrays(tensor: CountTensor) -> dict[str, npt.NDArray[Any]]:
     -------
     dict of str to array
         Arrays of numbers and of text, none of objects: what `np.savez_compressed` writes without pickle.
+
+    Raises
+    ------
+    ValueError
+        If `about` cannot be written as JSON.
 
     Examples
     --------
@@ -52,9 +143,13 @@ def as_arrays(tensor: CountTensor) -> dict[str, npt.NDArray[Any]]:
         "shape": tensor.shape,
         "columns": columns,
         "source": tensor.source,
-        "about": tensor.about,
+        "about": dict(tensor.about),
     }
-    return {**arrays, "header": np.array(json.dumps(header))}
+    try:
+        return {**arrays, "header": np.array(json.dumps(header))}
+    except (TypeError, ValueError) as error:
+        msg = f"about cannot be written as JSON: {error}; keep numbers, texts, lists and mappings in it"
+        raise ValueError(msg) from error
 
 
 def tensor_of(arrays: Mapping[str, npt.NDArray[Any]]) -> CountTensor:

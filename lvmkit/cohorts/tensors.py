@@ -3,6 +3,8 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -131,6 +133,11 @@ class CountTensor:
         sizes = " × ".join(map(_number_of_mode, self.shape, self.modes))
         return f"CountTensor of {sizes}, {number_of(self.nnz, 'non-zero')}"
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Refuse to become dense, which numpy would try patient by patient."""
+        msg = "a CountTensor is never made dense; take its counts, or a matrix by cohort()."
+        raise TypeError(msg)
+
     def __getitem__(self, patients: Any) -> "CountTensor":
         """Return some patients, by mask, slice or index; every code stays."""
         rows = _chosen(patients, len(self))
@@ -195,6 +202,65 @@ class CountTensor:
         var["n_records"] = X.count_nonzero(axis=0)
         return AnnData(X=X.astype(np.float32), obs=self.obs, var=var, uns={"cohort": about})
 
+    def save(self, path: str | PathLike[str]) -> Path:
+        """Write the tensor to a file that holds numbers and text only.
+
+        The file (npz) holds the ids and attributes of the patients: it is as confidential as the data. It is written
+        beside the target and moved there, so that a failure leaves the old file; only its owner can read it.
+
+        Parameters
+        ----------
+        path : str or path
+            Where; the name is used as it is.
+
+        Returns
+        -------
+        Path
+            The file written.
+
+        Raises
+        ------
+        ValueError
+            If `about` cannot be written as JSON.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> tensor = CountTensor(np.eye(2, dtype=int), ("patient", "code"), [["ann", "bob"], ["428", "250"]])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     CountTensor.load(tensor.save(Path(folder) / "tensor.npz"))
+        CountTensor of 2 patients × 2 codes, 2 non-zeros
+        """
+        from lvmkit.cohorts.tensor_arrays import write  # it makes tensors
+
+        return write(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> "CountTensor":
+        """Read a tensor that `save` wrote; nothing in the file is executed.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        CountTensor
+            The tensor. Columns of labels are numbers, booleans, texts or categories; others, such as dates,
+            have become text.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no such file.
+        ValueError
+            If the file is truncated, or is no tensor of lvmkit.
+        """
+        from lvmkit.cohorts.tensor_arrays import read  # it makes tensors
+
+        return read(Path(path))
+
     def _summed(self, place: int) -> sparse.csr_array:
         """Patients × one mode, summed over the others."""
         where = (self.counts.coords[0], self.counts.coords[place])
@@ -242,7 +308,10 @@ def _chosen(patients: Any, n: int) -> npt.NDArray[np.intp]:
     if not isinstance(patients, slice):
         patients = np.atleast_1d(np.asarray(patients))
         if patients.ndim != 1 or (patients.dtype.kind not in "biu" and patients.size):
-            msg = "patients are chosen by a mask, a slice or an array of row numbers, on one axis."
+            msg = (
+                "patients are chosen by a mask, a slice or an array of row numbers, on one axis; "
+                "by id with the mask tensor.obs.index.isin([…])."
+            )
             raise TypeError(msg)
         if patients.dtype.kind == "b" and len(patients) != n:
             msg = f"the mask has {len(patients):,} entries for {number_of(n, 'patient')}."

@@ -15,6 +15,7 @@ from lvmkit.cohorts._gathering import (
     counted,
     number_patients,
     planned,
+    require_mapping,
 )
 from lvmkit.cohorts._groups import Group
 from lvmkit.cohorts._repairs import Repairs
@@ -123,6 +124,7 @@ def tensor_from_wide(
     ['Left heart cardiac catheterization', 'Venous catheterization, not elsewhere classified']
     """
     repairs = Repairs()
+    require_mapping("modes", modes, "'diagnosis': ['dx1', 'dx2']")
     columns = {name: column_list(f"modes: {name}", names) for name, names in modes.items()}
     plan = planned(
         patient or "",

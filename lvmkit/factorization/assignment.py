@@ -80,8 +80,10 @@ def products_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Po
 
 def _better(products: Array, cross: Array, box: Box) -> Array:
     """Descend from two starts, and take the better end of each column."""
-    # Not by BLAS: its sums, and with them which side of a half a score falls, would depend on the other samples.
-    real = np.einsum("rk,kn->rn", np.linalg.pinv(cross, hermitian=True), products)
+    # Term by term: other sums round in an order that depends on how many samples there are, and with it halves.
+    inverse, real = np.linalg.pinv(cross, hermitian=True), np.zeros_like(products)
+    for column, product in zip(inverse.T, products, strict=True):
+        real += column[:, None] * product
     ends = [
         _descended(start, products, cross, box)
         for start in (np.zeros_like(products), box.nearest(real))

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit._typing import Array
+from lvmkit.streams import row_blocks
 
 EXACT = 2**24
 """Below it float32 holds every whole number, and sums of whole numbers have no rounding."""
@@ -95,9 +96,16 @@ class Unfolded:
     @cached_property
     def totals(self) -> tuple[float, float, float]:
         """Largest sum of absolute counts in a row and in a column, and the largest count."""
-        size = abs(self.rows)
-        row, column = (float(size.sum(axis=n).max()) for n in (1, 0))
-        return row, column, float(size.data.max())
+        row = largest = 0.0
+        columns = np.zeros(self.rows.shape[1])
+        for block in row_blocks(
+            self.rows, 30_000
+        ):  # not at once: what is made here is as large as the counts
+            size = abs(block)
+            row = max(row, float(size.sum(axis=1).max()))
+            largest = max(largest, float(size.data.max(initial=0)))
+            columns += size.sum(axis=0)
+        return row, float(columns.max()), largest
 
     @cached_property
     def selectors(self) -> dict[int, Any]:

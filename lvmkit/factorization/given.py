@@ -1,7 +1,7 @@
 """What users pass as counts of any order: checked, named, and unfolded."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ from scipy import sparse
 
 from lvmkit._checks import DataWarning, listed
 from lvmkit.factorization.counts import Unfolded
+from lvmkit.streams import row_blocks
 
 Labels = list[Any]
 
@@ -53,7 +54,7 @@ def named(X: Any) -> Named | None:
         labels = [None, *(np.asarray(table.index, dtype=object) for table in X.labels[1:])]
         return Named(X.counts, list(X.modes), labels)
     # An AnnData has a shape but no ndim, and numpy would take it apart row by row.
-    order = len(X.shape) if hasattr(X, "shape") else np.ndim(X)
+    order = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
     if order <= 2:
         return None
     counts = X if sparse.issparse(X) else np.asarray(X)
@@ -181,9 +182,8 @@ def require_finite(X: Any) -> None:
     if values.dtype.kind not in "biuf":
         msg = f"X must hold counts (numbers); its dtype is {values.dtype}"
         raise ValueError(msg)
-    wrong = ~np.isfinite(values)
-    if wrong.any():
-        msg = f"X has NaN or infinite entries: {_entries(X, wrong)}. Fill or remove them."
+    if not all(np.isfinite(piece).all() for piece in _pieces(values)):
+        msg = f"X has NaN or infinite entries: {_entries(X, ~np.isfinite(values))}. Fill or remove them."
         raise ValueError(msg)
 
 
@@ -206,13 +206,24 @@ def require_counts(X: Any, *, signed: bool) -> None:
     values = X.data if sparse.issparse(X) else np.asarray(X)
     if values.dtype.kind in "bu":
         return
+    pieces = list(_pieces(values))
+    if all((piece >= 0).all() and (piece == np.rint(piece)).all() for piece in pieces):
+        return
     for wrong, trouble, todo in (
-        (values != np.rint(values), "fractions", "Pass counts, or round_counts=True"),
-        (values < 0, "negative entries", "Remove them, or allow negative scores by min_score=-5"),
+        (values != np.rint(values), "Fractions", "Pass counts, or round_counts=True"),
+        (values < 0, "Negative values", "Remove them, or allow negative scores by min_score=-5"),
     ):
-        if wrong.any() and not (signed and trouble.startswith("negative")):
-            msg = f"SUSTain needs counts, whole numbers; X has {trouble}: {_entries(X, wrong)}. {todo}."
+        if wrong.any() and not (signed and trouble.startswith("Negative")):
+            what = f"{trouble} in data passed to SUSTain, which needs counts, whole numbers"
+            msg = f"{what}: {_entries(X, wrong)}. {todo}."
             raise ValueError(msg)
+
+
+def _pieces(values: Any) -> Iterator[Any]:
+    """Yield entries a million at a time: what checks make of all at once may not fit beside the counts."""
+    flat = values.reshape(-1)
+    for start in range(0, flat.size, 2**20):
+        yield flat[start : start + 2**20]
 
 
 def _entries(X: Any, wrong: Any) -> str:
@@ -273,7 +284,9 @@ def tell_empty(data: Unfolded, modes: Sequence[str], labels: Labels) -> None:
     labels : list
         Labels of the modes, or None.
     """
-    used = np.bincount(data.rows.indices, minlength=data.rows.shape[1]) > 0
+    used = np.zeros(data.rows.shape[1], dtype=bool)
+    for block in row_blocks(data.rows, 30_000):  # not at once: as for the checks
+        used[block.indices] = True
     for mode, size in enumerate(data.shape):
         if mode == data.mode:
             filled = np.diff(data.rows.indptr) > 0

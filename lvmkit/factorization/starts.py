@@ -58,9 +58,7 @@ def rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     -----
     SUSTain (document 001), section 4.1.2, "Round".
     """
-    factors = [
-        box.nearest(np.array(factor, float)) for factor, box in zip(real, boxes, strict=True)
-    ]
+    factors = [box.nearest(np.array(factor)) for factor, box in zip(real, boxes, strict=True)]
     return factors, np.ones(len(real[0]), dtype=np.int64)
 
 
@@ -118,7 +116,7 @@ def balanced(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     -----
     The document rounds columns as they are or stretches them all; both lose most of the fit when scores are small.
     """
-    factors = [np.zeros(factor.shape) for factor in real]
+    factors = [np.zeros(factor.shape, dtype=np.float32) for factor in real]
     weights = np.ones(len(real[0]), dtype=np.int64)
     for r in range(len(weights)):
         columns, weights[r] = _rounded_component([np.asarray(f[r], float) for f in real], boxes)

@@ -209,9 +209,10 @@ def _largest(rows: Array, nonzeros: int) -> npt.NDArray[np.bool_]:
 
 def _wanted(methods: Sequence[str]) -> list[str]:
     """Return the methods in their order."""
-    unknown = [method for method in methods if method not in METHODS]
-    if isinstance(methods, str) or unknown or not methods:
-        msg = f"methods are among {listed(METHODS)}; found {listed(unknown or [methods])}"
+    given_one = [methods] if isinstance(methods, str) else []
+    unknown = given_one or [method for method in methods if method not in METHODS]
+    if unknown or not methods:
+        msg = f"methods are a list of {listed(METHODS)}; found {listed(unknown or [methods])}"
         raise ValueError(msg)
     return [method for method in METHODS if method in methods]
 

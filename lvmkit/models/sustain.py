@@ -147,6 +147,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Tell scikit-learn that sparse rows are welcome, and that counts are not negative."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []  # scores are whole numbers
         tags.input_tags.positive_only = not signed(self.min_score)
         return tags
 

@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from lvmkit._checks import DataWarning, listed, require_number
 from lvmkit._typing import Labels, Progress
+from lvmkit.factorization import given
 from lvmkit.scores.dissimilarity import pairwise_dissimilarity
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.rank_study import RankRuns, RankStudy
@@ -21,6 +23,22 @@ from lvmkit.scores.resampling import seed_names
 from lvmkit.streams import n_threads
 
 _Start = tuple[Any, str]  # a fitted model, or None and why there is none
+_again = ContextVar("_again", default=False)  # in this thread the data are fitted again
+
+
+class _Again(type):
+    """Counts data warnings in, but only in a thread where they were said before."""
+
+    def __subclasscheck__(cls, kind: type) -> bool:
+        return _again.get() and DataWarning in kind.__mro__
+
+
+class _SaidBefore(Warning, metaclass=_Again):
+    """What to ignore: every fit to the same data would say the same of them.
+
+    Filters hold for all threads, and to set one for a while and take it back disturbs those of others. This one can
+    stay: it lets all else through.
+    """
 
 
 def iter_rank_study(
@@ -29,7 +47,7 @@ def iter_rank_study(
     n_components: Iterable[int] = range(2, 11),
     *,
     n_starts: int = 20,
-    mode: int = 1,
+    mode: int | str = 1,
     init: str | None = "round",
     random_state: int = 0,
     progress: Progress | bool | None = None,
@@ -49,8 +67,8 @@ def iter_rank_study(
         Numbers to try.
     n_starts : int, default=20
         Starts for each number, B, each from a real solution of its own; 2 or more.
-    mode : int, default=1
-        Mode whose factors are compared; 1 is the first after the patients, for example diagnoses.
+    mode : int or str, default=1
+        Mode whose factors are compared, by number or name; 1 is the first after the patients, for example diagnoses.
     init : str or None, default="round"
         What every fit starts from; None leaves what the estimator has.
     random_state : int, default=0
@@ -74,7 +92,8 @@ def iter_rank_study(
     Notes
     -----
     SUSTain (document 001), section 4.4: Υ(R), the mean dissimilarity over all pairs of B starts. Fits to more than
-    5,000 rows run side by side; seeds are drawn before the first, so that nothing depends on how many.
+    5,000 rows run side by side; seeds are drawn before the first, so that nothing depends on how many. A
+    `DataWarning` is raised by the first fit only, as the others would say the same of the data.
 
     Examples
     --------
@@ -85,9 +104,11 @@ def iter_rank_study(
     2
     3
     """
-    numbers = _checked(estimator, X, n_components, n_starts, mode)
+    numbers = _checked(estimator, n_components, n_starts)
+    place = _place(X, mode)
     tasks, workers = _tasks(estimator, X, numbers, init=init, seeds=_seeds(n_starts, random_state))
-    study = RankStudy((), (), mode, n_starts, tuple(numbers))
+    study = RankStudy((), (), place, n_starts, tuple(numbers), np.shape(X)[place])
+    warnings.simplefilter("ignore", _SaidBefore)
     with told(progress) as tell:
         starts = in_order(tasks, _starts_told(tell, numbers, n_starts), workers=workers)
         for number in numbers:
@@ -103,7 +124,7 @@ def rank_study(
     n_components: Iterable[int] = range(2, 11),
     *,
     n_starts: int = 20,
-    mode: int = 1,
+    mode: int | str = 1,
     init: str | None = "round",
     random_state: int = 0,
     progress: Progress | bool | None = None,
@@ -121,8 +142,8 @@ def rank_study(
         Numbers to try.
     n_starts : int, default=20
         Starts for each number, B, each from a real solution of its own; 2 or more.
-    mode : int, default=1
-        Mode whose factors are compared; 1 is the first after the patients, for example diagnoses.
+    mode : int or str, default=1
+        Mode whose factors are compared, by number or name; 1 is the first after the patients, for example diagnoses.
     init : str or None, default="round"
         What every fit starts from; None leaves what the estimator has.
     random_state : int, default=0
@@ -186,22 +207,12 @@ def rank_study(
     return study
 
 
-def _checked(
-    estimator: Any, X: Any, n_components: Iterable[int], n_starts: int, mode: int
-) -> list[int]:
+def _checked(estimator: Any, n_components: Iterable[int], n_starts: int) -> list[int]:
     """Return the numbers to try in ascending order, or refuse the options."""
     require_number(n_starts, "n_starts", least=2, whole=True)
-    require_number(mode, "mode", least=0, whole=True)
     missing = {"n_components", "init", "random_state"} - set(clone(estimator).get_params())
     if missing:
         msg = f"{type(estimator).__name__} has no option {listed(sorted(missing))}; pass lvmkit.SUSTain()"
-        raise ValueError(msg)
-    shape = np.shape(X)
-    if mode >= len(shape):
-        msg = f"mode counts the modes of X from 0 to {len(shape) - 1}; found {mode!r}"
-        raise ValueError(msg)
-    if shape[mode] < 3:
-        msg = f"mode {mode} of X has {shape[mode]} entries; factors of 3 or more can be correlated. Take another mode."
         raise ValueError(msg)
     if not isinstance(n_components, Iterable):
         msg = f"n_components are several numbers, for example range(2, 11); found {n_components!r}"
@@ -213,6 +224,26 @@ def _checked(
         msg = "n_components is empty: pass the numbers to try, for example range(2, 11)"
         raise ValueError(msg)
     return sorted({int(number) for number in given})
+
+
+def _place(X: Any, mode: int | str) -> int:
+    """Return the number of the mode to compare; refuse one that there is not, or that is too short."""
+    shape = np.shape(X)
+    if isinstance(mode, str):
+        tensor = given.named(X)
+        names = tensor.modes if tensor else given.mode_names(len(shape))
+        if mode not in names:
+            msg = f"mode={mode!r}; the modes of X are {listed(names)}"
+            raise ValueError(msg)
+        mode = names.index(mode)
+    require_number(mode, "mode", least=0, whole=True)
+    if mode >= len(shape):
+        msg = f"mode counts the modes of X from 0 to {len(shape) - 1}; found {mode!r}"
+        raise ValueError(msg)
+    if shape[mode] < 3:
+        msg = f"mode {mode} of X has {shape[mode]} entries; factors of 3 or more can be correlated. Take another mode."
+        raise ValueError(msg)
+    return int(mode)
 
 
 def _seeds(n_starts: int, random_state: int) -> list[int]:
@@ -231,18 +262,26 @@ def _tasks(
     if workers > 1 and "n_jobs" in options:
         fixed["n_jobs"] = 1  # the threads are taken by whole fits
     return [
-        partial(_started, clone(estimator).set_params(n_components=number, **fixed), X, seed)
-        for number in numbers
-        for seed in seeds
+        partial(
+            _started,
+            clone(estimator).set_params(n_components=number, **fixed),
+            X,
+            seed,
+            again=i > 0,
+        )
+        for i, (number, seed) in enumerate(product(numbers, seeds))
     ], workers
 
 
-def _started(estimator: Any, X: Any, seed: int, report: Report) -> _Start:
+def _started(estimator: Any, X: Any, seed: int, report: Report, *, again: bool) -> _Start:
     """Fit from one start; a number of components that the data do not allow is not the end of the study."""
+    before = _again.set(again)
     try:
         return refit(estimator, X, (seed,) * len(seed_names(estimator)), report), ""
     except ValueError as error:
         return None, str(error.__cause__ or error)
+    finally:
+        _again.reset(before)
 
 
 def _after(study: RankStudy, number: int, starts: Iterable[_Start]) -> RankStudy:

@@ -32,7 +32,7 @@ class RankRuns:
     model : estimator or None
         The one that fits best, the first of several; None if this number failed.
     remark : str
-        Why it failed, or what the fits warned of.
+        Why it, or one of its starts, failed.
     """
 
     n_components: int
@@ -58,7 +58,7 @@ class RankRuns:
         return float(self.fits.max(initial=-np.inf)) if len(self.fits) else np.nan
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class RankStudy:
     """How reproducible, accurate and concise a factorization is for several numbers of components.
 
@@ -74,6 +74,8 @@ class RankStudy:
         Starts for each number, B.
     planned : tuple of int
         Numbers of components that were asked for.
+    size : int, default=0
+        How many entries the mode compared has; 0 if that is not known.
 
     Notes
     -----
@@ -86,6 +88,11 @@ class RankStudy:
     mode: int
     n_starts: int
     planned: tuple[int, ...] = field(default=())
+    size: int = 0
+
+    def __repr__(self) -> str:
+        tried = ", ".join(str(run.n_components) for run in self.runs) or "no"
+        return f"RankStudy of {tried} components, {self.n_starts} starts each; best: {self.best}"
 
     @property
     def complete(self) -> bool:
@@ -135,6 +142,11 @@ class RankStudy:
             )
         elif chosen.n_components == tried[-1] > tried[0]:
             told.append("It is the largest that was tried; more may do as well.")
+        if 0 < self.size <= chosen.n_components:
+            told.append(
+                f"Mode {self.mode} has {self.size} entries: as many components are alike from any start, "
+                "whatever the data. Try smaller numbers."
+            )
         failed = [run.n_components for run in self.runs if run.model is None]
         if failed:
             told.append(f"Failed: {', '.join(map(str, failed))}.")

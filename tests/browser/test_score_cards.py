@@ -123,7 +123,14 @@ def walk(page):
     expect(page.locator(".lvm-pheno")).to_have_count(1)
     expect(card(page, 0).locator("mark").last).to_contain_text("Disease D")
     expect(card(page, 0)).to_contain_text("D17")
+    find.fill("no such thing")
+    status = page.locator(".lvm-phenotypes").get_by_role("status")
+    expect(status).to_have_text(
+        "0 of 4 phenotypes. Nothing matches: empty “Find”, or show all marks."
+    )
+    expect(page.get_by_role("button", name="Print")).to_be_disabled()
     find.fill("")
+    expect(page.get_by_role("button", name="Print")).to_be_enabled()
     expect(page.locator(".lvm-pheno")).to_have_count(4)
     card(page, 0).click(position={"x": 60, "y": 60})
     expect(card(page, 0)).to_have_attribute("aria-current", "true")
@@ -133,6 +140,7 @@ def walk(page):
     expect(pair.locator("th.lvm-part")).to_have_text(
         [re.compile(r"In both \(3\)"), re.compile(r"Only in 0"), re.compile(r"Only in 3")]
     )
+    expect(pair.locator("td.lvm-cell-text").first).to_contain_text("D0 · diagnosis")
     expect(pair).to_contain_text("diagnosis 0.60, drug 0.00, together 0.00")
     pair.get_by_label("Second phenotype").select_option("1")
     expect(pair).to_contain_text("0 shared features")

@@ -22,6 +22,12 @@ def test_repeats_become_medians_and_the_best_are_marked() -> None:
     assert table["best"].tolist() == [True, True, False, True, True]
 
 
+def test_of_equal_times_the_better_fit_is_best_and_equals_both_are() -> None:
+    rows = [("a", 5, 1.0, 0.5), ("b", 5, 1.0, 0.6), ("c", 5, 2.0, 0.6), ("d", 5, 1.0, 0.6)]
+    runs = pd.DataFrame(rows, columns=["method", "n_components", "seconds", "fit"])
+    assert fit_time_table(runs)["best"].tolist() == [False, True, False, True]
+
+
 def test_points_are_connected_in_the_order_of_the_components() -> None:
     spec = fit_time_chart(fit_time_table(RUNS)).to_dict()
     line = spec["layer"][0]
@@ -48,6 +54,8 @@ def test_wrong_runs_are_refused() -> None:
         fit_time_table(RUNS.drop(columns="seconds"))
     with pytest.raises(ValueError, match=r"seconds must be above 0.*found 0.0, nan"):
         fit_time_table(RUNS.assign(seconds=[0.0, np.nan, 1, 1, 1, 1]))
+    with pytest.raises(ValueError, match=r"fit must be a number; 'AILS' has runs without"):
+        fit_time_table(RUNS.assign(fit=RUNS["fit"].where(RUNS["method"] != "AILS")))
     many = pd.concat([RUNS.assign(method=str(i)) for i in range(13)])
     with pytest.raises(ValueError, match="runs has 13 methods"):
         fit_time_table(many)

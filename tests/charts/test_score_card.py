@@ -1,3 +1,4 @@
+import itertools
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,30 @@ def test_few_patients_are_hidden_so_that_nobody_can_subtract_them() -> None:
     assert few["prevalence"].isna().all() or (few["n"].dropna() != 4).all()
 
 
+def consistent(shown: list[float], prevalence: float, total: int) -> list[tuple[int, ...]]:
+    """Return all numbers of patients at each score, 0 first, that the reader of a table may still believe in."""
+    known = [None if np.isnan(n) else n for n in (total * (1 - prevalence), *shown)]
+    least = 0 if all(n is None for n in known) else 1
+    ranges = [range(least, total + 1) if n is None else [round(n)] for n in known]
+    return [counts for counts in itertools.product(*ranges) if sum(counts) == total]
+
+
+def test_no_hidden_number_follows_from_the_prevalence() -> None:
+    threshold = 4
+    for counts in itertools.product([0, 1, 3, 4, 6, 9], repeat=3):
+        if sum(counts) < 2 * threshold:
+            continue
+        scores = np.repeat(range(3), counts)[:, None]
+        table = score_card_table([scores, [[1], [2]]], [2], 0, threshold=threshold)
+        shown = table.loc[table["mode"] == "patients", "n"].tolist()
+        possible = consistent(shown, table["prevalence"].iloc[0], sum(counts))
+        having = {sum(case[1:]) for case in possible}
+        for level, n in [*enumerate(counts), (None, sum(counts[1:]))]:
+            if 0 < n < threshold:
+                seen = having if level is None else {case[level] for case in possible}
+                assert seen >= set(range(1, threshold)), (counts, shown)
+
+
 def test_the_card_shows_scores_as_dots_with_their_number() -> None:
     spec = score_card_chart(made(name="Hyperlipidemia")).to_dict()
     dots = pd.DataFrame(rows_of(spec, "point"))
@@ -123,6 +148,14 @@ def test_long_cards_name_what_they_leave_out() -> None:
     assert len(rows_of(spec, "point")) == 30
     with pytest.raises(ValueError, match="top is the number of features"):
         score_card_chart(table, top=0)
+
+
+def test_hidden_levels_are_drawn_also_where_those_of_nobody_are_not() -> None:
+    scores = np.repeat([0, 1, 14], [500, 300, 4])[:, None]
+    table = score_card_table([scores, [[1]]], [1], 0, max_score=[20, 5], threshold=11)
+    picture = charts.svg(score_card_chart(table))
+    assert ">score 14</text>" in picture
+    assert ">score 13</text>" not in picture
 
 
 def test_an_empty_phenotype_is_drawn() -> None:

@@ -128,6 +128,15 @@ def test_counts_are_summed_and_0_is_no_cell():
         made(count="n", together="visit")
 
 
+def test_counts_are_summed_also_inside_a_window():
+    everything, _ = made(group=CATEGORY, count="n")
+    dated, _ = made(group=CATEGORY, count="n", date="day")
+    assert cells(dated) == cells(everything)
+    found, _ = made(group=CATEGORY, count="n", date="day", index=HEART, after=30)
+    assert cells(found)["10", "428", "furosemide"] == 3
+    assert ("10", "428", "digoxin") not in cells(found)
+
+
 def test_one_mode_gives_patients_by_codes():
     found, _ = made(modes={"diagnosis": "dx"}, group=CATEGORY)
     assert (found.ndim, found.shape) == (2, (3, 3))
@@ -204,6 +213,10 @@ def test_groups_are_chapters_mappings_functions_and_ccs():
     assert found.labels[2].index.tolist() == ["A10", "C01", "C03", "C10"]
     assert found.labels[2]["title"].tolist() == ["A10", "C01", "Diuretics", "C10"]
     group = {"diagnosis": "ccs", "medication": str.upper}
+    titles = {"diagnosis": {"53": "Lipids"}}
+    found, _ = made(group=group, system={"diagnosis": "icd9"}, titles=titles)
+    assert found.labels[1].index.tolist() == ["49", "53", "108"]
+    assert found.labels[1].loc["53", "title"] == "Lipids"
     found, _ = made(group=group, system={"diagnosis": "icd9"})
     assert found.labels[1]["title"].to_dict() == {
         "49": "Diabetes mellitus without complication",
@@ -227,6 +240,14 @@ def test_codes_that_a_function_leaves_out_are_stated():
     found, told = made(group={"medication": lambda code: None if code == "statin" else code})
     assert "statin" not in found.labels[2].index
     assert "1 entry in 'rx' ignored: group has no place for 'statin'." in told
+
+
+def test_groups_may_be_numbers_and_missing_ones_are_left_out():
+    drugs = {"furosemide": 0, "digoxin": 1, "insulin": np.nan, "statin": pd.NA}
+    for rule in (drugs, drugs.get):
+        found, told = made(group={"medication": rule})
+        assert found.labels[2].index.tolist() == ["0", "1"]
+        assert "3 entries in 'rx' ignored: group has no place for 'insulin', 'statin'." in told
 
 
 def test_procedures_have_titles_and_ccs_groups():
@@ -281,6 +302,23 @@ def test_an_index_may_be_a_code_that_is_not_counted():
                        system={"diagnosis": "icd9"})  # fmt: skip
     assert cells(found) == {("9", "DM", "insulin"): 1}
     assert "One patient is left: a saved model can score it, but none can be fitted to it." in told
+
+
+def test_patients_without_a_count_in_their_window_are_told_of_those_indexed():
+    late = ORDERS.assign(day=["2010-01-01", "2010-01-01", *ORDERS["day"][2:]])
+    index = pd.Series({"10": "2010-01-01", "9": "2000-01-01"})
+    _, told = made(late, group=CATEGORY, date="day", index=index, after=30)
+    assert "1 of 3 patients have no index date: left out." in told
+    assert "1 of 2 patients have no count that is kept: left out." in told
+
+
+def test_undated_rows_of_all_tables_are_counted():
+    tables = {
+        mode: table.assign(day=["never", *table["day"][1:]]) for mode, table in apart().items()
+    }
+    found, _ = made(tables, group=CATEGORY, date="day")
+    assert found.about["n_dropped"]["rows_without_date"] == 2
+    assert found.about["options"] == {"min_count": 1, "min_patients": 1, "group": CATEGORY}
 
 
 def test_windows_may_be_open_on_either_side():
@@ -369,6 +407,17 @@ def test_rare_cells_and_codes_are_left_out_until_none_is_rare():
     dropped = found.about["n_dropped"]
     assert dropped["diagnosis: codes_below_min_patients"] == 3
     assert dropped["medication: codes_below_min_patients"] == 1
+
+
+def test_codes_of_just_enough_patients_are_kept_also_beside_max_codes():
+    pairs = {"1": ["Ax", "Bx"], "2": ["Ax", "By"], "3": ["By"]}
+    rows = [(patient, *pair) for patient, all_pairs in pairs.items() for pair in all_pairs]
+    table = pd.DataFrame(rows, columns=["id", "dx", "rx"])
+    found, _ = made(table, min_patients=2)
+    assert {*found.labels[1].index, *found.labels[2].index} == {*"ABxy"}
+    # without y, the second of equal ones, B has one patient
+    found, _ = made(table, min_patients=2, max_codes={"medication": 1})
+    assert cells(found) == {("1", "A", "x"): 1, ("2", "A", "x"): 1}
 
 
 def test_the_most_frequent_codes_are_kept_the_first_of_equal_ones():
@@ -509,7 +558,7 @@ BAD = {
     "index of no mode": ({"date": "day", "index": {"dx": ["428"]}}, "index names 'dx'"),
     "index of no code": (
         {"date": "day", "index": {"diagnosis": ["999"]}},
-        r"no patient left: index=\{'diagnosis': '999'\} names no code of the events",
+        r"no patient left: index=\{'diagnosis': \['999'\]\} names no code of the events",
     ),
     "index of blanks": ({"date": "day", "index": {"diagnosis": [" "]}}, "names no code of the eve"),
     "index of nobody": (
@@ -546,7 +595,7 @@ def test_bad_input_is_named(case):
 
 def test_bad_types_are_named():
     with pytest.raises(
-        TypeError, match=r"group must be a mapping from modes, such as .*; found str"
+        TypeError, match=r"group must be a mapping with modes as keys, such as .*; found str"
     ):
         made(group="category")
     with pytest.raises(
@@ -555,6 +604,57 @@ def test_bad_types_are_named():
         made(group={"diagnosis": ["428"]})
     with pytest.raises(TypeError, match="max_codes must be a whole number"):
         made(max_codes=2.5)
+
+
+def test_options_by_mode_and_index_dates_are_of_the_right_kind():
+    for modes in (["dx", "rx"], "dx"):
+        with pytest.raises(TypeError, match=r"modes must be a mapping with modes as keys, such as"):
+            made(modes=modes)
+    with pytest.raises(TypeError, match=r"index must be dates by patient .*; found list"):
+        made(index=["428"], date="day")
+    with pytest.raises(ValueError, match=r"attributes='age'; expected a list of columns"):
+        made(attributes="age")
+
+
+def test_advice_on_codes_is_advice_for_a_mode():
+    mixed = ORDERS.assign(dx=["I50.1", *ORDERS["dx"][1:]])
+    with pytest.raises(
+        ValueError, match=r"^modes: 'diagnosis': .*mixes.*system=\{'diagnosis': …\}"
+    ):
+        made(mixed, group=CATEGORY)
+    with pytest.raises(ValueError, match=r"most rows said to be icd9 .*system=\{'medication': …\}"):
+        made(system={"medication": "icd9"})
+    with pytest.raises(
+        ValueError, match=r"Beginnings of ICD codes need system=\{'diagnosis': 'icd"
+    ):
+        made(date="day", index=HEART)
+    with pytest.raises(ValueError, match=r"no code of the events, such as [^B]*$"):
+        made(date="day", index={"diagnosis": ["999"]}, system={"diagnosis": "icd9"})
+
+
+def test_an_index_that_is_no_code_of_the_system_is_not_every_code():
+    with pytest.raises(ValueError, match=r"index=.*'heart failure'.* names no code of the events"):
+        made(date="day", index={"diagnosis": ["heart failure"]}, system={"diagnosis": "icd9"})
+
+
+def test_counts_whose_sums_are_not_exact_are_refused():
+    found, _ = made(ORDERS.assign(n=2**40), count="n")
+    assert cells(found)["b", "25000", "insulin"] == 2**40
+    for large in ("1e300", str(2**53)):
+        with pytest.raises(ValueError, match=r"count='n' adds up to more than 2\*\*53"):
+            made(ORDERS.assign(n=large), count="n")
+
+
+def test_tables_without_a_common_patient_are_named():
+    tables = apart()
+    tables["medication"] = tables["medication"].assign(id=lambda rows: rows["id"] + ".0")
+    with pytest.raises(
+        ValueError, match=r"medication\. The tables share 0 patients; do they write"
+    ):
+        made(tables, together="visit")
+    tables = {**apart(), "medication": apart()["medication"].assign(visit="other")}
+    with pytest.raises(ValueError, match=r"The tables share 3 patients; do they write ids, visits"):
+        made(tables, together="visit")
 
 
 def test_tables_that_cannot_be_joined_are_refused():

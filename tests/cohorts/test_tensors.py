@@ -191,6 +191,13 @@ def test_wrong_choices_of_patients_are_named(planted):
             whole[wrong]
 
 
+def test_a_tensor_is_never_made_dense_by_accident(planted):
+    with pytest.raises(
+        TypeError, match=r"never made dense; take its counts, or a matrix by cohort"
+    ):
+        np.asarray(planted[1])
+
+
 def test_a_cohort_of_one_mode_sums_over_the_others(planted):
     dense, whole = planted
     cohort = whole.cohort("diagnosis")
@@ -291,3 +298,59 @@ def test_arrays_of_another_format_are_refused(planted):
         tensor_of(arrays | {"header": np.array(json.dumps(header))})
     with pytest.raises(KeyError):
         tensor_of({name: value for name, value in arrays.items() if name != "places"})
+
+
+def test_a_file_holds_everything_and_replaces_an_old_one(planted, tmp_path):
+    _, whole = planted
+    path = tmp_path / "tensor.npz"
+    path.write_text("old")
+    assert whole.save(path) == path
+    assert [file.name for file in tmp_path.iterdir()] == ["tensor.npz"]
+    assert path.stat().st_mode & 0o077 == 0
+    again = CountTensor.load(str(path))
+    assert (again.counts != whole.counts).nnz == 0
+    assert (again.modes, again.source, again.about) == (whole.modes, whole.source, whole.about)
+    for ours, theirs in zip(again.labels, whole.labels, strict=True):
+        pd.testing.assert_frame_equal(ours, theirs, check_dtype=False)
+    assert CountTensor.load(whole[:0].save(path)).shape == (0, 4, 3)
+
+
+def test_what_cannot_be_written_leaves_the_old_file(planted, tmp_path, monkeypatch):
+    _, whole = planted
+    path = whole.save(tmp_path / "tensor.npz")
+    before = path.read_bytes()
+    odd = CountTensor(whole.counts, whole.modes, whole.labels, about={"why": object()})
+    with pytest.raises(ValueError, match="about cannot be written as JSON: Object of type object"):
+        odd.save(path)
+
+    def fail(file, **arrays):
+        file.write(b"half")
+        raise InterruptedError
+
+    monkeypatch.setattr(np, "savez_compressed", fail)
+    with pytest.raises(InterruptedError):
+        whole.save(path)
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_broken_files_are_named(planted, tmp_path):
+    path = planted[1].save(tmp_path / "tensor.npz")
+    whole = path.read_bytes()
+    for wrong in (b"", whole[:100], whole[: len(whole) // 2], whole[:-1], b"PK" * 50):
+        path.write_bytes(wrong)
+        with pytest.raises(
+            ValueError, match=r"^tensor.npz is not a complete file of a CountTensor"
+        ):
+            CountTensor.load(path)
+    np.savez(path, header=np.array(["a", None], dtype=object))
+    with pytest.raises(ValueError, match="not a complete file of a CountTensor"):
+        CountTensor.load(path)
+    np.savez(path, header=np.array('{"format": "lvmkit-model-1"}'))
+    with pytest.raises(ValueError, match="of format 'lvmkit-model-1'; expected 'lvmkit-tensor-1'"):
+        CountTensor.load(path)
+    np.savez(path, header=np.array("[]"))
+    with pytest.raises(ValueError, match="not a complete file of a CountTensor"):
+        CountTensor.load(path)
+    with pytest.raises(FileNotFoundError):
+        CountTensor.load(tmp_path / "none.npz")

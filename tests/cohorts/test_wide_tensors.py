@@ -197,3 +197,10 @@ def test_counts_are_those_of_plain_loops_and_of_the_long_form(records, random):
             system=SYSTEM, group=CATEGORY,
         )  # fmt: skip
     assert cells(found) == counts
+
+
+def test_modes_are_columns_by_name():
+    with pytest.raises(
+        TypeError, match=r"modes must be a mapping with modes as keys, .*found list"
+    ):
+        made(modes=["dx1", "dx2"])

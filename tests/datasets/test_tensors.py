@@ -204,6 +204,18 @@ def test_nhds_s_tensor_and_cohort_agree():
     assert (tensor.counts.data == 1).all()
 
 
+@pytest.mark.slow
+@pytest.mark.usefixtures("real_data")
+def test_nhds_s_tensor_has_children_if_wanted():
+    adults, everyone = (
+        fetch_nhds2010_tensor(heart_failure=True, adults=only) for only in (True, False)
+    )
+    more = everyone.obs.drop(adults.obs.index)
+    assert len(more) > 100
+    assert (more["age"] < 18).all()
+    assert everyone.about["options"]["adults"] is False
+
+
 def test_oslo_has_3115334_trips(real_data):
     tensor = fetch_oslo_bike()
     assert tensor.modes == ("station", "year", "month", "weekday", "hour")

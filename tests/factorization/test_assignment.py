@@ -68,12 +68,21 @@ def test_scores_are_nearly_always_the_best_there_are(sizes, box):
     assert n_best >= 0.95 * n_all
 
 
-def test_the_better_of_two_descents_is_taken():
-    """From zero the greedy first component would take what two others explain exactly."""
-    factors = [np.array([[2, 2, 2], [3, 0, 3], [0, 3, 0]], dtype=np.float32)]
-    weights = np.ones(3, dtype=int)
-    found = assigned(Unfolded.of(np.array([[3, 3, 3], [2, 2, 2]])), factors, weights, box=Box(0, 2))
-    assert found.T.tolist() == [[0, 1, 1], [1, 0, 0]]
+@pytest.mark.parametrize(
+    ("V", "sample", "expected"),
+    [
+        # Only from the real solution: from zero, the first component takes what two others explain.
+        ([[2, 3, 0], [2, 0, 3], [2, 3, 0]], [3, 3, 3], [0, 1, 1]),
+        # Only from zero: the real solution ends at 1, 3, 0 and loses 24 instead of 19.
+        ([[1, 2, 2], [1, 3, 1], [2, 1, 1], [3, 0, 2]], [5, 8, 9, 3], [2, 2, 0]),
+        # Four passes from either.
+        ([[2, 0, 1], [0, 1, 3], [0, 0, 3], [1, 1, 3]], [6, 2, 11, 9], [2, 0, 2]),
+    ],
+)
+def test_the_better_of_two_descents_is_taken(V, sample, expected):
+    factors = [np.array(V, dtype=np.float32).T.copy()]
+    found = assigned(Unfolded.of(np.array([sample])), factors, np.ones(3, int), box=Box(0, 5))
+    assert found[:, 0].tolist() == expected
 
 
 @pytest.mark.parametrize("shape", [(30, 6), (3, 40), (30, 3, 4), (5, 40, 3), (4, 3, 30)])

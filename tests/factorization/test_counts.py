@@ -104,6 +104,15 @@ def test_totals_are_the_largest_sums_of_sizes(shape, explicit):
     assert data.totals == (size.sum(axis=1).max(), size.sum(axis=0).max(), size.max())
 
 
+@pytest.mark.parametrize("busy", [0, 35_000, 70_000])
+def test_totals_of_long_counts_are_those_of_all_rows(busy):
+    X = np.zeros((70_001, 3), dtype=int)
+    X[::10, 1] = 2
+    X[busy] = [5, 7, 4]
+    column = int(X[:, 1].sum())
+    assert Unfolded.of(X).totals == (16, column, 7)
+
+
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_slice_holds_all_counts_of_a_patient(shape):
     X = counts_of(shape, mean=0.8)

@@ -133,6 +133,17 @@ def test_of_many_wrong_entries_three_are_named(form):
         require_counts(form(X), signed=False)
 
 
+@pytest.mark.parametrize(
+    ("value", "told"), [(0.5, "fractions"), (-1, "[Nn]egative"), (np.inf, "infinite")]
+)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_the_last_of_a_million_entries_is_seen(form, value, told):
+    X = np.ones((1_050, 1_000), dtype=np.float32)
+    X[-1, -1] = value
+    with pytest.raises(ValueError, match=rf"{told}.*X\[1049, 999\]"):
+        require_counts(form(X), signed=False)
+
+
 @pytest.mark.parametrize("kind", [bool, np.int8, np.uint16, np.int64, np.float32])
 def test_counts_of_every_kind_pass(kind):
     require_counts(np.ones((2, 2), dtype=kind), signed=False)
@@ -174,6 +185,11 @@ def test_empty_slices_of_every_mode_are_told(shape):
         ]
         with pytest.warns(DataWarning, match=f"'{MODES[mode]}{size - 1}'"):
             tell_empty(unfolded(emptied), MODES, labels)
+
+
+def test_codes_of_the_last_rows_are_not_empty():
+    X = sparse.csr_array(([1] * 70_001, ([*range(70_001)], [0] * 35_000 + [1] * 35_001)))
+    tell_empty(unfolded(X), MODES, [None] * 2)  # says nothing
 
 
 def test_empty_codes_of_a_matrix_are_told_too():

@@ -42,9 +42,10 @@ def test_matrices_are_met_as_closely_as_by_scikit_learn(shape, n_components):
 )
 def test_no_pass_lowers_the_fit(shape):
     data = Unfolded.of(planted(shape, 3, mean=1.0))
-    passes = range(1, 13)
-    fits = [fitted(data, 3, tol=0.0, max_iter=n).fit for n in passes]
-    assert [fitted(data, 3, tol=0.0, max_iter=n).n_iter for n in passes] == list(passes)
+    passes = range(1, 11)
+    runs = [fitted(data, 3, tol=0.0, max_iter=n) for n in passes]
+    fits = [run.fit for run in runs]
+    assert [run.n_iter for run in runs] == list(passes)
     assert np.diff(fits).min() > -1e-6
     assert fits[-1] > fits[0] + 0.005
 
@@ -76,7 +77,7 @@ def test_columns_have_one_length_in_all_modes_and_no_negative_entry(shape):
         ((300, 2, 3, 2), 6, 0.1),
         ((2, 2, 2, 2, 3), 14, 0.6),
         ((3, 3, 3, 3, 3), 34, 0.5),
-        ((90, 2, 12, 7, 8), 40, 0.1),
+        ((40, 2, 12, 7, 3), 40, 0.1),
     ],
 )
 def test_numbers_stay_finite_where_components_die(shape, n_components, density):
@@ -111,5 +112,5 @@ def test_a_finer_tolerance_ends_later_and_better():
     coarse, fine = fitted(data, 5, tol=1e-2), fitted(data, 5, tol=1e-6)
     assert coarse.n_iter < fine.n_iter <= 100
     assert coarse.fit < fine.fit
-    fits = [fitted(data, 5, tol=0.0, max_iter=n).fit for n in range(1, coarse.n_iter + 1)]
-    assert np.argmax(np.diff(fits) < 1e-2) == coarse.n_iter - 2
+    fits = [fitted(data, 5, tol=0.0, max_iter=n).fit for n in range(1, coarse.n_iter + 3)]
+    assert np.flatnonzero(np.diff(fits) < 1e-2)[0] == coarse.n_iter - 2

@@ -57,6 +57,14 @@ def test_scale_and_round_is_the_documents_formula(sizes, spread, explicit):
     assert (weights.max() > 1) == (spread > 1)
 
 
+def test_weights_on_a_half_are_rounded_up():
+    """Peaks of 5 and 12.5 are stretched by 1 and 0.4: the weight is 2.5."""
+    real = [np.array([[5.0, 1]]), np.array([[12.5, 0.0, 6]])]
+    factors, weights = scaled_and_rounded(real, [Box(0, 5)] * 2)
+    assert weights.tolist() == [3]
+    assert factors[1].tolist() == [[5, 0, 2]]
+
+
 def test_only_zero_columns_are_unlocked_at_drawn_places():
     parts = [np.array([[1, 0, 2], [0, 0, 0]]), np.array([[0, 0, 0, 0], [3, 0, 0, 1]])]
     copies = unlocked(parts, np.random.default_rng(5))
@@ -171,8 +179,8 @@ def test_one_component_is_rounded_nearly_as_well_as_can_be(sizes, spread):
         least = length + (weights**2 * squares * parts.any(axis=1) - 2 * weights * along).min()
         assert loss >= least - 1e-6 * length
         excess.append((loss - least) / length)
-    assert np.mean(excess) < 0.03
-    assert max(excess) < 0.2
+    assert np.mean(excess) < 0.012
+    assert max(excess) < 0.06
 
 
 @pytest.mark.parametrize("sizes", [(30, 9), (9, 30), (12, 6, 5)])

@@ -194,6 +194,27 @@ def test_what_misses_a_half_by_one_is_told_from_a_half(weight, kind):
     assert factor[0].tolist() == list(wanted.values())
 
 
+def updated(factor, products, others, weights):
+    """First column and weight after an update."""
+    factor, weights = np.array(factor, dtype=np.float32), np.array(weights)
+    rng = np.random.default_rng(0)
+    update_factor(factor, products, np.array(others, float), weights, box=Box(0, 5), rng=rng)
+    return factor[0].tolist(), int(weights[0])
+
+
+def test_a_divisor_that_single_precision_does_not_hold():
+    """2**23 / (2**24 + 1) is less than a half; with the 1 lost it would be one."""
+    products = np.array([[2**23, 2**24 - 1]], dtype=np.float32)
+    assert updated([[1, 1]], products, [[2**24 + 1]], [1]) == ([0, 1], 1)
+
+
+def test_other_components_that_single_precision_does_not_hold():
+    """What is left of large products when another component is taken off: 0 and 2, divided by 2."""
+    other = 10**8 + 1
+    products = np.array([[other, other + 2], [other, other]], dtype=float)
+    assert updated([[1, 1], [1, 1]], products, [[2, 1], [1, 2]], [1, other])[0] == [0, 1]
+
+
 def test_long_columns_are_updated_in_every_block():
     rng = np.random.default_rng(0)
     factor = rng.integers(0, 6, (3, 70_001)).astype(np.float32)

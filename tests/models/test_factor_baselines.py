@@ -117,9 +117,9 @@ def test_wide_matrices_are_not_turned(counts):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"methods": ["HALS"]}, r"methods are among 'real'.*found 'HALS'"),
-        ({"methods": []}, "methods are among"),
-        ({"methods": "AILS"}, "methods are among"),
+        ({"methods": ["HALS"]}, r"methods are a list of 'real'.*found 'HALS'"),
+        ({"methods": []}, "methods are a list of"),
+        ({"methods": "AILS"}, "methods are a list of .*; found 'AILS'$"),
         ({"init": "random"}, r"init is one of 'balanced'.*found 'random'"),
         ({"init": [np.zeros((3, 3))]}, "init has 1 arrays"),
         ({"max_score": 0}, "max_score of mode 0 must be a whole number"),

@@ -54,8 +54,10 @@ def assert_same(one, other):
     assert (one.init_, one.stopped_by_) == (other.init_, other.stopped_by_)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("init", INITS)
+@pytest.mark.parametrize(
+    ("shape", "init"),
+    [*((shape, "best") for shape in SHAPES), *(((9, 20), i) for i in INITS), ((6, 9, 5), "random")],
+)
 def test_results_are_whole_bounded_and_told_truly(shape, init):
     X = noisy(shape)
     model = SUSTain(3, init=init, max_score=[2, *(3 for _ in shape[1:])]).fit(X)
@@ -181,10 +183,9 @@ def test_the_seed_decides(init):
     model = SUSTain(3, init=init, random_state=2).fit(X)
     for state in (2, np.random.default_rng(2)):
         assert_same(SUSTain(3, init=init, random_state=state).fit(X), model)
-    assert (
-        SUSTain(3, init=init, random_state=1).fit(X).fit_trace_.tolist()
-        != model.fit_trace_.tolist()
-    )
+    other = SUSTain(3, init=init, random_state=1).fit(X)
+    assert other.fit_trace_.tolist() != model.fit_trace_.tolist()
+    assert SUSTain(3, init=init, random_state=2, n_init=8).fit(X).fit_ > model.fit_
 
 
 @pytest.mark.parametrize("state", [None, 3, np.random.default_rng(3), np.random.RandomState(3)])

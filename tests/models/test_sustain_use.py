@@ -100,6 +100,15 @@ def test_labelled_tensors_keep_their_names_and_are_put_in_order():
     model.fit(X)  # names of the last fit do not linger
     assert model.mode_labels_ == [None] * 3
     assert model.mode_names_ == ["mode 0", "mode 1", "mode 2"]
+    assert hasattr(model.fit(pd.DataFrame(X[:, :, 0], columns=codes)), "feature_names_in_")
+    assert not hasattr(model.fit(X), "feature_names_in_")
+
+
+@pytest.mark.parametrize("most", [[1, 5], [5, 1]])
+def test_new_samples_have_the_scores_of_the_first_mode(most):
+    X = 3 * noisy((20, 6))
+    scores = SUSTain(2, max_score=most).fit(X).transform(X)
+    assert (scores.max() == 1) == (most[0] == 1)
 
 
 def test_matrices_and_tensors_are_not_taken_for_each_other():

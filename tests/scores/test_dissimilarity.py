@@ -72,3 +72,11 @@ def test_other_shapes_are_refused():
         dissimilarity(np.ones((3, 1)), np.ones((3, 2)))
     with pytest.raises(ValueError, match="one shape"):
         dissimilarity(np.ones((3, 0)), np.ones((3, 0)))
+
+
+def test_a_column_that_varies_by_rounding_alone_does_not_vary():
+    shares = np.full((7, 1), 0.1)
+    assert (shares - shares.mean(axis=0)).any()
+    other = np.arange(7.0)[:, None]
+    assert dissimilarity(shares, other) == 1.0
+    assert dissimilarity(shares, shares * 3) == 1.0

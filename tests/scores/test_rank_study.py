@@ -2,6 +2,8 @@
 
 import itertools
 import threading
+import warnings
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -140,6 +142,7 @@ def test_progress_goes_from_0_to_1(small):
         pass
     assert told[0] == ("2 components: start 1 of 2", 0.0)
     assert told[-1][1] == 1.0
+    assert any(0 < done < 0.25 for _, done in told)  # also within a fit
     assert [done for _, done in told] == sorted(done for _, done in told)
 
 
@@ -175,6 +178,66 @@ def test_many_rows_are_fitted_side_by_side_with_the_same_result(monkeypatch):
     alone = rank_study(Fixed(), many[:100], [2, 3], n_starts=6)
     assert alone.table.equals(pooled.table)
     assert alone.table["nonzeros of 0"].tolist() == [6, 9]  # modes without names are numbered
+
+
+class Alike(Fixed):
+    """A factorization whose starts all fit equally well."""
+
+    def fit(self, X):
+        super().fit(X).fit_ = 0.5
+        return self
+
+
+def test_of_equal_fits_the_first_is_kept():
+    found = rank_study(Alike(), np.ones((50, 8)), [2], n_starts=3)
+    first = np.random.RandomState(0).randint(2**31 - 1)
+    assert found.models[2].random_state == first
+
+
+class Warned(Fixed):
+    """A factorization that finds something odd in the data, whatever the start."""
+
+    def fit(self, X):
+        warnings.warn("row 7 is all 0", DataWarning, stacklevel=1)
+        warnings.warn(f"start {self.random_state}", UserWarning, stacklevel=1)
+        return super().fit(X)
+
+
+@pytest.mark.parametrize("n_rows", [100, 6_000])
+def test_what_is_odd_in_the_data_is_said_once_and_all_else_every_time(monkeypatch, n_rows):
+    monkeypatch.setattr("lvmkit.scores.rank_runs.n_threads", lambda: 2)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        rank_study(Warned(), np.broadcast_to(np.ones(8), (n_rows, 8)), [2, 3], n_starts=4)
+        kinds = [warning.category for warning in said]
+        assert (kinds.count(DataWarning), kinds.count(UserWarning)) == (1, 8)
+        Warned().fit(None)  # afterwards, and in a second study, all is said again
+        rank_study(Warned(), np.ones((50, 8)), [2], n_starts=2)
+    kinds = [warning.category for warning in said]
+    assert (kinds.count(DataWarning), kinds.count(UserWarning)) == (3, 11)
+
+
+def test_empty_slices_are_said_once(small):
+    X = small.copy()
+    X[3] = 0
+    with pytest.warns(DataWarning) as said:
+        rank_study(SUSTain(max_iter=3), X, [2, 3], n_starts=3)
+    assert ["1 of 200 slices of mode 0" in str(warning.message) for warning in said] == [True]
+
+
+def test_a_labelled_tensor_is_compared_by_the_name_of_a_mode(small):
+    from lvmkit.cohorts import CountTensor
+
+    labels = [[f"p{i}" for i in range(200)], [f"c{i}" for i in range(30)]]
+    tensor = CountTensor(small, ("patient", "code"), labels)
+    found = rank_study(SUSTain(max_iter=3), tensor, [2], n_starts=2, mode="patient")
+    assert (found.mode, found.size, found.modes) == (0, 200, ("patient", "code"))
+    matrix = rank_study(SUSTain(max_iter=3), small, [2], n_starts=2, mode=0)
+    assert found.runs[0].dissimilarity == matrix.runs[0].dissimilarity
+    cohort = rank_study(SUSTain(max_iter=3), tensor.cohort(), [2], n_starts=2, mode="rows")
+    assert cohort.runs[0].dissimilarity == matrix.runs[0].dissimilarity
+    with pytest.raises(ValueError, match="mode='drug'; the modes of X are 'patient', 'code'"):
+        rank_study(SUSTain(), tensor, [2], n_starts=2, mode="drug")
 
 
 def made(*runs):
@@ -218,6 +281,14 @@ def test_the_reason_says_when_none_is_stable_and_when_more_should_be_tried():
     largest = made((2, 0.1, 0.2, 0), (3, 0.0, 0.3, 0))
     assert largest.reason.endswith("It is the largest that was tried; more may do as well.")
     assert "largest" not in made((3, 0.0, 0.3, 0)).reason
+
+
+def test_the_reason_says_when_a_mode_is_too_short_to_tell():
+    few = made((3, 0.3, 0.2, 0), (8, 0.02, 0.3, 0))
+    assert "whatever the data" not in few.reason
+    assert "Mode 1 has 8 entries: as many components" in replace(few, size=8).reason
+    assert "whatever the data" not in replace(few, size=9).reason
+    assert repr(few) == "RankStudy of 3, 8 components, 4 starts each; best: 8"
 
 
 def test_without_anything_to_compare_nothing_is_recommended():

@@ -22,6 +22,7 @@ from lvmkit_widgets.cards.people import People
 from lvmkit_widgets.cards.phenotypes import Phenotypes
 from lvmkit_widgets.cards.tables import features_table, phenotypes_table, scores_table
 from lvmkit_widgets.cards.typed import read_entries, row_of
+from lvmkit_widgets.jobs import Cancelled
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DX = ["428", "427.31", "250", "585", "V27", "664"]
@@ -251,7 +252,7 @@ def test_what_was_expected_but_not_seen_stands_last():
 
 def test_entries_are_read_as_people_type_them(model):
     phenotypes = Phenotypes.of(model, [{"V27": "Delivery"}])
-    text = "428 + loop: 3\n42731 + statin; delivery + none : 2\n428.0 + loop"
+    text = "428 + loop: 3\n42731 + statin; delivery + none : 2\n428.0+loop"
     (places, counts), unknown = read_entries(text, phenotypes)
     assert unknown == []
     assert list(zip(*(axis.tolist() for axis in places), counts.tolist(), strict=True)) == [
@@ -291,6 +292,33 @@ def test_a_typed_patient_gets_the_scores_of_transform(board, model):
         form_pressed(board, "newcomer", "score")
     with pytest.raises(ValueError, match="Choose diagnosis and drug first"):
         form_pressed(board, "newcomer", "add")
+
+
+def test_what_was_wrong_before_is_not_told_beside_the_answer(board):
+    board.open_tab("main", 2)
+    status, answer = board.components["status"], board.components["newcomer_answer"]
+    for form, button, field, bad, good in (
+        ("newcomer", "score", "entries", "5999: 1; 250: 1", "428 + loop"),
+        ("existing", "find", "who", "nobody", "8"),
+    ):
+        board.components[form].values = {field: bad}
+        with pytest.raises(ValueError, match=r"understood|no patient") as wrong:
+            form_pressed(board, form, button)
+        board.say(str(wrong.value), state="error")  # as a reader sees it
+        board.components[form].values = {field: good}
+        form_pressed(board, form, button)
+        assert (status.state_now, status.message) == ("idle", "")
+        assert answer.text.startswith("**The patient")
+    board.components["newcomer"].values = {"entries": "5999: 1; 250: 1"}
+    with pytest.raises(ValueError, match="is diagnosis \\+ drug; “250: 1”"):
+        form_pressed(board, "newcomer", "score")
+
+
+def test_a_row_is_called_what_it_is(model, tensor):
+    model.mode_names_ = ["discharge", "diagnosis", "drug"]
+    board = ScoreCards(model, tensor)
+    titles = [board.components[name].title for name in ("existing", "newcomer")]
+    assert titles == ["One discharge of the cohort", "Another discharge"]
 
 
 def form_pressed(board, name, button):
@@ -432,6 +460,9 @@ def test_an_impossible_fit_is_told_and_changes_nothing(cohort):
     board.components["fit"].values = {"n_components": None, "max_score": 3}
     with pytest.raises(ValueError, match="Say how many phenotypes"):
         form_pressed(board, "fit", "fit")
+    board.components["fit"].values = {"n_components": 2.5, "max_score": 3}
+    with pytest.raises(ValueError, match="whole numbers"):
+        form_pressed(board, "fit", "fit")
     with pytest.raises(ValueError, match="500"):
         board.state.refit(500, max_score=3)
     assert board.state.view is before
@@ -452,6 +483,21 @@ def test_a_fit_that_is_stopped_changes_nothing(cohort):
     board.background(work, job.done)
     assert [type(error).__name__ for error in shown] == ["Cancelled"]
     assert len(board.state.phenotypes) == 3
+
+
+def test_a_fit_is_stopped_on_its_way(cohort):
+    heard = []
+
+    def progress(text, share=None):
+        heard.append(text)
+        if len(heard) == 2:
+            raise Cancelled
+
+    job = ScoreCards(lvmkit.SUSTain(3), cohort).state.plan_refit(2, max_score=2)
+    with pytest.raises(Cancelled):
+        job.work(progress)
+    assert len(heard) == 2
+    assert "Fitted" not in heard
 
 
 # -- cohorts of every kind -------------------------------------------------------------------------
@@ -522,7 +568,7 @@ def test_what_cannot_be_shown_is_refused_with_what_to_do(model):
 
 
 def test_patients_who_score_high_open_in_the_cluster_explorer(cohort):
-    board = ScoreCards(lvmkit.SUSTain(3), cohort)
+    board = ScoreCards(lvmkit.SUSTain(3), cohort, private=False)
     board.state.rename(1, "Second")
     board.state.param.update(phenotype=1, level=2)
     high = board.state.scores[:, 1] >= 2
@@ -561,12 +607,15 @@ def test_tables_hold_what_cards_show(board, model):
     np.testing.assert_array_equal(scores.iloc[:, 1:].to_numpy(), model.factors_[0])
 
 
-def test_every_file_can_be_made(cohort):
+def test_every_file_can_be_made(cohort, tmp_path):
     board = ScoreCards(lvmkit.SUSTain(3), cohort)
     board.state.rename(0, "=HYPERLINK(1)")
     for name in FILES:
         file, data, _ = board._tabs[-1].made(name)
         assert len(data) > 50, file
+    assert {name for name in FILES if board._tabs[-1].warning(name)} == {"scores"}
+    (tmp_path / "model.npz").write_bytes(board._tabs[-1].made("model")[1])
+    assert len(lvmkit.load(tmp_path / "model.npz").factors_[0]) == 0  # no patient, as the note says
     csv = board._tabs[-1].made("phenotypes")[1].decode("utf-8-sig")
     assert "'=HYPERLINK(1)" in csv
 

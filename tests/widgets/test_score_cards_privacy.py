@@ -160,6 +160,56 @@ def test_no_small_count_follows_from_all_that_is_shown_of_a_card():
     assert found > 100
 
 
+def groups_of(levels, told):
+    """Which scores reach each level."""
+    return [[x >= level if level > 0 else x <= level for x in levels] for level in told]
+
+
+def test_no_small_count_follows_from_the_groups_that_may_be_told_besides():
+    random = np.random.default_rng(6)
+    found = 0
+    for _ in range(150):
+        n = int(random.choice([40, 300, 2000]))
+        levels = range(-2, 5)
+        share = random.dirichlet(random.choice([0.1, 0.5, 2], 7))
+        scores = random.choice(levels, size=(n, 1), p=share)
+        figures = Figures(Counted.of(scores, levels), T)
+        whole = np.bincount(scores[:, 0] + 2, minlength=7)
+        sums = np.array([[True] * 7, *groups_of(levels, figures.told_from(0))], dtype=float)
+        bounds = [known(text) for text in figures.counts(0)]
+        for aim in np.eye(7)[(whole > 0) & (whole < T)]:
+            found += len(sums) > 1
+            given = {"A_eq": sums, "b_eq": sums @ whole, "bounds": bounds}
+            low, high = (linprog(sign * aim, **given) for sign in (1, -1))
+            assert -high.fun - low.fun >= T - 2, (whole, figures.counts(0), figures.told_from(0))
+    assert found > 50
+
+
+def test_a_group_that_tells_a_hidden_count_does_not_open_in_the_explorer():
+    board = opened(7)
+    assert board.components["cards"].items[RARE]["counts"] == [300, 70, 0, 0, "hidden", "<11"]
+    board.state.param.update(phenotype=RARE, level=5)
+    with pytest.raises(
+        ValueError, match=r"its card hides\. Choose 1 or more, 2 or more, 3 or more"
+    ):
+        board.explorer()
+    board.state.level = 2
+    assert board.explorer().state.assignment.sizes.tolist() == [30, 370]
+    board.state.param.update(phenotype=NEARLY, level=1)
+    with pytest.raises(ValueError, match="No level avoids that"):
+        board.explorer()
+    board.state.hide_small = False  # files that the explorer makes hide by its own sums only
+    with pytest.raises(ValueError, match="No level avoids that"):
+        board.explorer()
+
+
+def test_the_list_of_levels_leaves_out_what_a_second_group_would_tell():
+    counts = np.array([[300, 8, 70, 22, 0, 0]])
+    figures = Figures(Counted(400, range(6), counts, np.zeros((1, 1), dtype=np.int64)), T)
+    assert figures.counts(0) == [300, "<11", 70, "hidden", 0, 0]
+    assert figures.told_from(0) == [1, 4, 5]  # 92 of 2 or more would leave 8 of 1
+
+
 def test_two_phenotypes_together_tell_of_no_few_people():
     random = np.random.default_rng(4)
     for _ in range(60):

@@ -12,7 +12,7 @@ from lvmkit_widgets.cards.files import Files
 from lvmkit_widgets.cards.fit import Fit
 from lvmkit_widgets.cards.grid import Grid, numbers_of
 from lvmkit_widgets.cards.heading import footer, left_out_of, subtitle
-from lvmkit_widgets.cards.high import ScoreCut
+from lvmkit_widgets.cards.high import ScoreCut, reaching
 from lvmkit_widgets.cards.patients import Patients
 from lvmkit_widgets.cards.people import People
 from lvmkit_widgets.cards.reading import fitted
@@ -92,7 +92,8 @@ class ScoreCards(PartsBoard[CardsState]):
         Raises
         ------
         ValueError
-            Without a cohort, or when nobody, or everybody, reaches the level.
+            Without a cohort, when nobody, or everybody, reaches the level, or when the number of those who do
+            would tell how many have a score that is hidden on the card.
         """
         state = self.state
         if state.people is None or not state.known:
@@ -105,8 +106,17 @@ class ScoreCards(PartsBoard[CardsState]):
             who = "Everybody scores" if high.all() else "Nobody scores"
             message = f"{who} as high on phenotype {state.phenotype}: choose another level."
             raise ValueError(message)
-        label = state.label(state.phenotype)
-        reach = f"{state.level} or more" if state.level > 0 else f"−{-state.level} or less"
+        label, reach = state.label(state.phenotype), reaching(state.level)
+        told = state.levels_told(state.phenotype)
+        if state.level not in told:
+            instead = (
+                f"Choose {', '.join(map(reaching, told))}." if told else "No level avoids that."
+            )
+            message = (
+                f"How many score {reach} on phenotype {state.phenotype} would tell a number that its card hides. "
+                f"{instead} The list of patients shows them all."
+            )
+            raise ValueError(message)
         names = f"Phenotype {label}: score {reach}", "All others"
         return ClusterExplorer(ScoreCut(cohort, high, names), cohort, name=self._name)
 
@@ -125,7 +135,7 @@ class ScoreCards(PartsBoard[CardsState]):
     def _show_below(self, explorer: ClusterExplorer) -> None:
         """Show an explorer under this dashboard."""
         self._below["page"][:] = [self._exchange.page(), explorer.__panel__()]
-        self.say("The patients are open in the cluster explorer below.")
+        self.say(f"The {self.state.noun} are open in the cluster explorer below.")
 
     def __panel__(self) -> Any:
         """Return the dashboard, with room for an explorer below, as a Panel column; always the same one."""

@@ -65,8 +65,8 @@ def told_error(phenotypes: Phenotypes, scores: Any, cells: Cells) -> str:
     expected = phenotypes.expected(scores, places).sum(axis=1)
     near = int((np.asarray(expected) == counts).sum())
     return (
-        f"{seen:,.0f} were counted in {len(counts):,} entries; of these the scores expect "
-        f"{float(expected.sum()):,.0f}, and {near:,} of the entries exactly."
+        f"{seen:,.0f} were counted, in {len(counts):,} {'entry' if len(counts) == 1 else 'entries'}; "
+        f"of these the scores expect {float(expected.sum()):,.0f}. {near:,} of the entries are met exactly."
     )
 
 

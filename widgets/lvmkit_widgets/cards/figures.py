@@ -116,6 +116,27 @@ class Figures:
             shown_count(x, n, self.threshold) for x, n in zip(shown, whole.tolist(), strict=True)
         ]
 
+    def told_from(self, phenotype: int) -> list[int]:
+        """List the levels from which patients may be counted together.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+
+        Returns
+        -------
+        list of int
+            Scores of at least a level above 0, or at most one below it: of those who have one, as of all others,
+            the number may be told beside all that the card shows, and for all these levels at once.
+        """
+        levels, found, start = self.counted.levels, [], 0
+        for cut in range(1, len(levels)):
+            if self._safe(phenotype, slice(start, cut)) and self._safe(phenotype, slice(cut, None)):
+                found.append(levels[cut] if levels[cut] > 0 else levels[cut - 1])
+                start = cut
+        return found
+
     def having(self, phenotype: int) -> int | str:
         """Return the patients whose score is not 0.
 
@@ -133,6 +154,15 @@ class Figures:
         if self._hidden[phenotype, counted.zero]:
             return "hidden"
         return counted.n - int(counted.counts[phenotype, counted.zero])
+
+    def _safe(self, phenotype: int, part: slice) -> bool:
+        """Tell whether the sum of some levels may be known: none of the counts that are hidden follows from it."""
+        if not self.threshold:
+            return True
+        counts, hidden = self.counted.counts[phenotype, part, None], self._hidden[phenotype, part]
+        sizes = np.full(len(counts), self.counted.n)
+        found = suppression(counts, sizes=sizes, hidden=hidden[:, None], threshold=self.threshold)
+        return bool((found.cells[:, 0] == hidden).all() and not found.totals[0])
 
     @cached_property
     def prevalence(self) -> Array:

@@ -28,7 +28,10 @@ FILES = {
     "card": ("This card (SVG)", "The phenotype that is picked, as a drawing."),
     "card_png": ("This card (PNG)", "The same as a picture of dots."),
     "page": ("Page (HTML)", "One file that answers without Python and without internet."),
-    "model": ("Model (npz)", "With names, notes and marks; lvmkit.load reads it."),
+    "model": (
+        "Model (npz)",
+        "With names, notes and marks, without patients; lvmkit.load reads it.",
+    ),
     "python": ("Steps as Python (py)", "Repeats what was done here."),
     "scores": ("Scores by patient (CSV)", "The scores of every patient, by its id."),
 }
@@ -89,10 +92,9 @@ class Files(GivesFiles, CardsPart):
 
     def warning(self, name: str) -> str:
         """Say which files are private."""
-        if not self.state.private or name not in ("scores", "model"):
+        if not self.state.private or name != "scores":
             return ""
-        what = "ids and scores" if name == "scores" else "the scores"
-        return f" It holds {what} of single patients: keep it here."
+        return " It holds ids and scores of single patients: keep it here."
 
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file; `name` is a key of `FILES`."""
@@ -129,8 +131,8 @@ def note_of(state: CardsState) -> str:
         return "Names and notes are in all files as you wrote them."
     return (
         f"Tables, pictures and the page hold totals only, and counts below {state.threshold} are hidden in them "
-        "always. Names and notes are in them as you wrote them. The model and the scores by patient hide nothing: keep "
-        "these files with the data."
+        "always; the model holds no patient. Names and notes are in all of them as you wrote them. The scores by "
+        "patient hide nothing: keep that file with the data."
     )
 
 

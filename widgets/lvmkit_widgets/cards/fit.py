@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from threading import get_ident
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +11,8 @@ import numpy as np
 from lvmkit_widgets.cards.part import CardsPart
 from lvmkit_widgets.cards.state import CardsState
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.exchange import asked_by
+from lvmkit_widgets.jobs import Cancelled, Progress
 from lvmkit_widgets.kinds import Form, Text
 
 MOST, HIGHEST = 200, 100
@@ -90,8 +94,38 @@ class Fit(CardsPart):
         if values.get("n_components") is None or values.get("max_score") is None:
             message = "Say how many phenotypes to look for, and the largest score."
             raise ValueError(message)
+        if any(float(values[name]) % 1 for name in ("n_components", "max_score")):
+            message = "The number of phenotypes and the largest score are whole numbers."
+            raise ValueError(message)
         job = self.state.plan_refit(int(values["n_components"]), max_score=int(values["max_score"]))
-        self._board.background(job.work, job.done, label=job.title)
+        at_once = asked_by.get() is None
+        work = (lambda progress: job.work(heard_here(progress))) if at_once else job.work
+        self._board.background(work, job.done, label=job.title)
+
+
+def heard_here(progress: Progress) -> Callable[..., None]:
+    """Hear of the work from this thread only.
+
+    Parameters
+    ----------
+    progress : Progress
+        Of a job that is done at once, in the thread that holds the dashboard's fields: threads of the fit that set
+        them would wait for it, and it for them.
+
+    Returns
+    -------
+    callable
+        It stops every thread.
+    """
+    here = get_ident()
+
+    def tell(text: str, share: float | None = None) -> None:
+        if get_ident() == here:
+            progress(text, share)
+        elif progress.cancelled:
+            raise Cancelled
+
+    return tell
 
 
 def told_of(state: CardsState) -> str:

@@ -74,7 +74,10 @@ def left_out_of(state: CardsState) -> str:
     if people is None:
         if state.known:
             return ""
-        return "The model was loaded without its patients: pass the cohort to see how many have a phenotype."
+        return (
+            "The model was loaded without its patients: pass the cohort to see how many have a phenotype, and what "
+            "codes mean."
+        )
     told = []
     for words, mode in zip(people.words, phenotypes.modes, strict=False):
         unknown = len(set(words) - set(mode.codes))
@@ -118,6 +121,7 @@ def footer(state: CardsState) -> str:
     small = f"Counts of 1 to {state.threshold - 1} are hidden, and others from which these could be found."
     if not state.hide_small:
         small = (
-            "Small counts are shown: keep this screen to yourself. Files and saved pages hide them."
+            "Small counts are shown: keep this screen, and what you print of it, to yourself. Files and saved pages "
+            "hide them."
         )
     return f"{told} {small}"

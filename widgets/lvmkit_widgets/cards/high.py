@@ -70,3 +70,19 @@ class ScoreCut(TreeCut):
             "Scores are known of the rows of this cohort only; score others by model.transform."
         )
         raise ValueError(message)
+
+
+def reaching(level: int) -> str:
+    """Say which scores reach a level.
+
+    Parameters
+    ----------
+    level : int
+        Above 0: at least this; below: at most.
+
+    Returns
+    -------
+    str
+        Such as "2 or more".
+    """
+    return f"{level} or more" if level > 0 else f"−{-level} or less"

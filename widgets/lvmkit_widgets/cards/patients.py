@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.analysis import short
+from lvmkit_widgets.cards.high import reaching
 from lvmkit_widgets.cards.part import CardsPart
 from lvmkit_widgets.cards.state import CardsState
 from lvmkit_widgets.dashboard import Dashboard
@@ -20,7 +21,7 @@ CODES_SHOWN = 4  # of a patient
 SCORES_SHOWN = 5
 HELP = (
     "Patients are shown by their row in the cohort, not by their id; the highest scores come first. Pick one to see "
-    "how its scores come about. This tab is never part of a saved page."
+    "how its scores come about. A list of single patients hides no small number, and is never part of a saved page."
 )
 
 
@@ -115,11 +116,7 @@ def controls_of(state: CardsState) -> list[dict[str, Any]]:
         Of a `Form`.
     """
     options = [[r, state.label(r)] for r in range(len(state.phenotypes))]
-    levels = [
-        [level, f"{level} or more" if level > 0 else f"−{-level} or less"]
-        for level in state.phenotypes.levels
-        if level != 0
-    ]
+    levels = [[level, reaching(level)] for level in state.phenotypes.levels if level != 0]
     explore = {
         "name": "explore",
         "kind": "button",
@@ -154,11 +151,10 @@ def told_of(state: CardsState, n: int) -> str:
     str
         One sentence.
     """
-    reach = f"{state.level} or more" if state.level > 0 else f"−{-state.level} or less"
     whole = len(state.scores)
     share = f"{n / whole:.1%}"
     return (
-        f"**{counted(n, state.noun.removesuffix('s'))}** ({share} of {whole:,}) score {reach} "
+        f"**{counted(n, state.one)}** ({share} of {whole:,}) score {reaching(state.level)} "
         f"on {state.label(state.phenotype)}."
     )
 

@@ -80,7 +80,10 @@ class Single(CardsPart):
             Whose patients are scored.
         """
         super().bind(state)
-        self.existing.visible = state.people is not None and state.known
+        self.existing.param.update(
+            title=f"One {state.one} of the cohort", visible=state.people is not None and state.known
+        )
+        self.form.title = f"Another {state.one}"
 
     def refresh(self) -> None:
         """Show the state as it is now."""
@@ -112,6 +115,7 @@ class Single(CardsPart):
         board : Dashboard
             The dashboard that holds the components.
         """
+        self._board: Any = board
         board.listen("existing", "pressed", lambda _: self._find())
         board.listen("newcomer", "pressed", self._pressed)
         board.listen("newcomer_scores", "pick", self.pick)
@@ -127,14 +131,14 @@ class Single(CardsPart):
         phenotypes = self.state.phenotypes
         cells, unknown = read_entries(str(self.form.values.get("entries") or ""), phenotypes)
         if not len(cells[1]):
-            message = " ".join(["No entry was understood.", *unknown])
+            message = f"No entry was understood. {'; '.join(unknown)}".strip()
             raise ValueError(message)
         row = row_of(cells, phenotypes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             scores = np.asarray(self.state.model.transform(row))[0]
         left_out = f"\n\nLeft out: {'; '.join(unknown)}." if unknown else ""
-        self._show("The patient that was typed", scores, cells, left_out)
+        self._show(f"The {self.state.one} that was typed", scores, cells, left_out)
 
     def _find(self) -> None:
         """Show a patient of the cohort."""
@@ -142,6 +146,7 @@ class Single(CardsPart):
         assert people is not None
         self.state.row = people.row_of(str(self.existing.values.get("who") or ""))
         self._show_known(self.state.row)
+        self._board.say("", state="idle")  # what was wrong with the try before is over
 
     def _pressed(self, name: str) -> None:
         """Add an entry, begin anew, or score."""
@@ -162,13 +167,14 @@ class Single(CardsPart):
         else:
             self.state.row = None
             self.score()
+            self._board.say("", state="idle")
 
     def _show_known(self, row: int) -> None:
         """Show the scores that a patient of the cohort has."""
         people = self.state.people
         assert people is not None
         cells = people.cells(row, self.state.phenotypes)
-        who = f"The {self.state.noun.removesuffix('s')} in row {row + 1:,}"
+        who = f"The {self.state.one} in row {row + 1:,}"
         self._show(who, np.asarray(self.state.scores[row]), cells)
 
     def _show(self, who: str, scores: Any, cells: Cells, left_out: str = "") -> None:

@@ -109,6 +109,11 @@ class CardsState(Walks, param.Parameterized):
         return named if named.endswith("s") else f"{named}s"
 
     @property
+    def one(self) -> str:
+        """What a row is called."""
+        return self.noun.removesuffix("s")
+
+    @property
     def known(self) -> bool:
         """Whether the scores of any patient are known."""
         return len(self.scores) > 0
@@ -178,6 +183,23 @@ class CardsState(Walks, param.Parameterized):
         found = np.flatnonzero(column >= level if level >= 0 else column <= level)
         sign = 1 if level >= 0 else -1
         return found[np.argsort(-sign * column[found], kind="stable")]
+
+    def levels_told(self, phenotype: int) -> list[int]:
+        """List the levels at which the patients who reach them may be set against all others.
+
+        Parameters
+        ----------
+        phenotype : int
+            Its number.
+
+        Returns
+        -------
+        list of int
+            Those reached by some patients, not by all, whose number tells nothing that the card hides in files.
+        """
+        levels = self.shared_figures.told_from(phenotype)
+        n = len(self.scores)
+        return [level for level in levels if 0 < len(self.rows_from(phenotype, level)) < n]
 
     # -- steps -----------------------------------------------------------------------------------
 

@@ -47,6 +47,8 @@ def read_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
             entry.rpartition(":") if re.search(r":\s*\S+$", entry) else (entry, "", "1")
         )
         parts = [part.strip() for part in codes.split(" + ")]
+        if len(parts) == 1 < len(phenotypes.modes):
+            parts = [part.strip() for part in codes.split("+")]
         try:
             n = _count(times)
             if len(parts) != len(phenotypes.modes):

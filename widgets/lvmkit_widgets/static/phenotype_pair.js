@@ -108,10 +108,11 @@ function phenotype_pair(part, el) {
     if (score === undefined) return h("td.lvm-none", { text: "–" });
     return h("td", {}, h("span.lvm-scored", {}, phenoPips(score, mode), phenoScore(score, mode)));
   }
+  const kind = (mode) => (board.modes.length > 1 ? h("small.lvm-hint", { text: ` · ${mode.name}` }) : null);
   function block(text, rows) {
     if (!rows.length) return [];
     const heading = h("tr", {}, h("th.lvm-part", { colspan: 3, scope: "rowgroup", text: `${text} (${rows.length})` }));
-    return [heading, ...rows.map(([mode, j, x, y]) => h("tr", {}, h("td.lvm-cell-text", {}, phenoFeature(mode, j, false)), cell(x, mode), cell(y, mode)))];
+    return [heading, ...rows.map(([mode, j, x, y]) => h("tr", {}, h("td.lvm-cell-text", {}, phenoFeature(mode, j, false), kind(mode)), cell(x, mode), cell(y, mode)))];
   }
   function draw() {
     const first = board.place.get(board.selected);

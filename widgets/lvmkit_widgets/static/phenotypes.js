@@ -295,8 +295,10 @@ function phenotypes(part, el) {
     const all = board.items.length;
     const most = `${integer(all)} ${all === 1 ? "phenotype" : "phenotypes"}`;
     const few = shown.length === all ? most : `${integer(shown.length)} of ${most}`;
-    const keys = part.saved ? "" : " Pick a card (arrow keys and Enter) to name and mark it.";
-    setText(told, all ? `${few}.${keys}` : "There is no phenotype.");
+    const keys = part.saved || !shown.length ? "" : " Pick a card (arrow keys and Enter) to name and mark it.";
+    const none = all && !shown.length ? " Nothing matches: empty “Find”, or show all marks." : "";
+    setText(told, all ? `${few}.${none}${keys}` : "There is no phenotype.");
+    print.disabled = !shown.length;
   }
   function printed() {
     const done = phenoPrint(part, board, shown.map((id) => board.place.get(id)));
