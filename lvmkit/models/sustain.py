@@ -166,8 +166,8 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : None
             Ignored.
         progress : callable or bool, optional
-            True shows a bar. A callable is called with a text and the fraction done; raising from it cancels the fit,
-            and the estimator stays as it was.
+            True shows a bar. A callable is called, perhaps from another thread, with a text and the fraction done;
+            raising from it cancels the fit.
 
         Returns
         -------

@@ -211,7 +211,7 @@ def test_nhds_s_tensor_has_children_if_wanted():
         fetch_nhds2010_tensor(heart_failure=True, adults=only) for only in (True, False)
     )
     more = everyone.obs.drop(adults.obs.index)
-    assert len(more) > 100
+    assert len(more) == 39
     assert (more["age"] < 18).all()
     assert everyone.about["options"]["adults"] is False
 

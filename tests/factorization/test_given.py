@@ -104,7 +104,7 @@ FORMS = [np.asarray, sparse.csr_array, sparse.csc_array, sparse.coo_array]
 @pytest.mark.parametrize(
     ("value", "told"),
     [
-        (0.5, r"fractions: X\[1, 2\] = 0.5.*Pass counts, or round_counts=True"),
+        (0.5, r"Fractions .*X\[1, 2\] = 0.5.*Pass counts, or round_counts=True"),
         (np.nan, r"NaN or infinite entries: X\[1, 2\] = nan.*Fill or remove"),
         (-np.inf, r"NaN or infinite entries: X\[1, 2\] = -inf"),
         (-2.0, r"[Nn]egative .*X\[1, 2\] = -2.0.*min_score"),
@@ -134,7 +134,7 @@ def test_of_many_wrong_entries_three_are_named(form):
 
 
 @pytest.mark.parametrize(
-    ("value", "told"), [(0.5, "fractions"), (-1, "[Nn]egative"), (np.inf, "infinite")]
+    ("value", "told"), [(0.5, "Fractions"), (-1, "[Nn]egative"), (np.inf, "infinite")]
 )
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 def test_the_last_of_a_million_entries_is_seen(form, value, told):

@@ -200,7 +200,7 @@ BAD_DATA = {
         sparse.coo_array((4, 3, 2), dtype=int),
         "all its 4 x 3 x 2 entries are 0",
     ),
-    "fractions": (X / 4, r"fractions: X\[0, 0\] = 0.25.*round_counts=True"),
+    "fractions": (X / 4, r"Fractions .*X\[0, 0\] = 0.25.*round_counts=True"),
     "negative": (3 - X, r"[Nn]egative .*X\[0, 3\] = -1.*min_score"),
     "missing in a tensor": (np.full((2, 2, 2), np.nan), r"NaN .*X\[0, 0, 0\]"),
     "missing": (np.full((3, 3), np.nan), "NaN"),
