@@ -50,6 +50,13 @@ def test_the_best_of_all_starts_is_kept_and_named(shape, monkeypatch):
     assert kind == KINDS[first % 5]
 
 
+def test_of_equal_ends_the_first_is_kept():
+    data = Unfolded.of(np.kron(np.eye(2, dtype=int), np.full((4, 3), 2)))
+    for kinds in (("balanced", "round", "scale_and_round"), ("round", "balanced")):
+        assert [found(data, (kind,), n_components=2)[0].fit for kind in kinds] == [1] * len(kinds)
+        assert found(data, kinds, n_components=2, n_init=2)[1] == kinds[0]
+
+
 @pytest.mark.parametrize("shape", [(60, 9), (30, 6, 5)])
 @pytest.mark.parametrize("large", [1, 10**9])
 def test_threads_and_how_they_share_change_nothing(shape, large, monkeypatch):
