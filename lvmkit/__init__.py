@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "BernoulliMixture": "lvmkit.models.bernoulli_mixture",
+    "CovariateClusteringClassifier": "lvmkit.models.covariate_clustering",
     "LatentDirichlet": "lvmkit.models.latent_dirichlet",
     "PoissonMixture": "lvmkit.models.poisson_mixture",
     "SUSTain": "lvmkit.models.sustain",
@@ -28,11 +29,13 @@ _PACKAGES = (
     "models",
     "moments",
     "scores",
+    "similarities",
     "trees",
 )
 
 __all__ = [
     "BernoulliMixture",
+    "CovariateClusteringClassifier",
     "LatentDirichlet",
     "PoissonMixture",
     "SUSTain",

@@ -5,12 +5,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from lvmkit import (
     BernoulliMixture,
+    CovariateClusteringClassifier,
     LatentDirichlet,
     PoissonMixture,
     SingleTopic,
     SpectralTree,
     SUSTain,
 )
+from lvmkit.models import CovariateConvexClustering, CovariateKMeans
 
 TAKEN_FOR_CLASSIFIER = (
     "the check reads the tags of a classifier from anything sparse with predict_proba; that sparse and dense "
@@ -87,4 +89,20 @@ def test_scikit_learn_contract_of_trees(estimator, check):
     ]
 )
 def test_scikit_learn_contract_of_scores(estimator, check):
+    check(estimator)
+
+
+# The checks' data are small: some paths end before the gap, and cross-validation has few samples.
+@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@parametrize_with_checks(
+    [
+        CovariateClusteringClassifier(nu=0.1),
+        CovariateClusteringClassifier(nu=0.1, selection=0.5, refit=True),
+        CovariateClusteringClassifier(nu=0.1, selection="before"),
+        CovariateClusteringClassifier(n_clusters=2),
+        CovariateKMeans(2),
+        CovariateConvexClustering(0.01),
+    ]
+)
+def test_scikit_learn_contract_of_covariate_clusters(estimator, check):
     check(estimator)

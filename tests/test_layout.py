@@ -22,7 +22,7 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 PUBLIC = {
     "lvmkit": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
-        *("SpectralTree", "SUSTain"),
+        *("SpectralTree", "SUSTain", "CovariateClusteringClassifier"),
         *("__version__", "load", "save"),
     },
     "lvmkit.cohorts": {
@@ -37,6 +37,7 @@ PUBLIC = {
         *("make_poisson_mixture", "make_topics", "SimulatedTopics"),
         *("make_nested_topics", "make_exact_counts", "make_poisson_counts", "SimulatedCounts"),
         *("fetch_desynpuf", "fetch_desynpuf_tensor", "fetch_nhds2010_tensor", "fetch_oslo_bike"),
+        *("make_covariate_clusters", "SimulatedCovariates"),
     },
     "lvmkit.moments": {
         *("EQUAL_ROWS", "POISSON", "POOLED", "RAW", "Moments", "Weighting", "WhitenedMoments"),
@@ -53,6 +54,13 @@ PUBLIC = {
     "lvmkit.models": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic", "SpectralTree"),
         *("SUSTain", "baselines", "Factorization", "factor_baselines", "truncated"),
+        *("CovariateClusteringClassifier", "CovariateConvexClustering", "CovariateKMeans"),
+        *("covariate_path", "CovariateClusterPath", "CovariateSolution", "CrossValidation"),
+        *("covariate_baseline_path", "select_covariates", "CovariateSelection"),
+    },
+    "lvmkit.similarities": {
+        *("Edges", "check_similarity", "class_covariance", "from_codes", "from_embeddings"),
+        *("from_hierarchy", "nearest_neighbors", "word_embeddings"),
     },
     "lvmkit.scores": {
         *("adjusted_rand", "association", "association_of_counts", "count_codes", "error_rate"),
@@ -73,6 +81,7 @@ PUBLIC = {
         *("cluster_stability_chart", "cluster_stability_table", "Consensus"),
         *("fit_time_chart", "fit_time_table", "rank_chart", "rank_table"),
         *("score_card_chart", "score_card_table"),
+        *("merge_tree_chart", "merge_tree_table", "path_curves_chart", "path_curves_table"),
         *("consensus_chart", "consensus_matrix", "stability_curve_chart", "stability_curve_table"),
         *("png", "png_data_uri", "svg", "theme", "themed", "Heatmap"),
     },
@@ -82,7 +91,7 @@ PUBLIC = {
     },
     "lvmkit_widgets": {
         *("ClusterExplorer", "Dashboard", "StabilityPanel", "TopicRelevance", "TreeNavigator"),
-        *("ScoreCards", "Workbench"),
+        *("CovariatePath", "ScoreCards", "Workbench"),
     },
 }
 

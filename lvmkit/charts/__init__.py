@@ -13,6 +13,8 @@ from lvmkit.charts.curves import curves_chart, curves_table
 from lvmkit.charts.fit_time import fit_time_chart, fit_time_table
 from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
 from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
+from lvmkit.charts.merge_tree import merge_tree_chart, merge_tree_table
+from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
 from lvmkit.charts.rank_curve import rank_chart, rank_table
 from lvmkit.charts.relevance import relevance_chart, relevance_summary, relevance_table
 from lvmkit.charts.score_card import score_card_chart, score_card_table
@@ -48,6 +50,10 @@ __all__ = [
     "frequencies_table",
     "heatmap_chart",
     "heatmap_matrix",
+    "merge_tree_chart",
+    "merge_tree_table",
+    "path_curves_chart",
+    "path_curves_table",
     "png",
     "png_data_uri",
     "rank_chart",

@@ -18,11 +18,16 @@ from lvmkit.datasets.simulate_counts import (
     make_exact_counts,
     make_poisson_counts,
 )
+from lvmkit.datasets.simulate_covariates import (
+    SimulatedCovariates,
+    make_covariate_clusters,
+)
 from lvmkit.datasets.simulate_topics import SimulatedTopics, make_poisson_mixture, make_topics
 from lvmkit.datasets.synthea import fetch_synthea1k
 
 __all__ = [
     "SimulatedCounts",
+    "SimulatedCovariates",
     "SimulatedMixture",
     "SimulatedTopics",
     "fetch_dante",
@@ -39,6 +44,7 @@ __all__ = [
     "load_discharges",
     "make_appendix_e",
     "make_bernoulli_mixture",
+    "make_covariate_clusters",
     "make_exact_counts",
     "make_nested_topics",
     "make_poisson_counts",

@@ -2,6 +2,19 @@
 
 from lvmkit.models.baselines import baselines
 from lvmkit.models.bernoulli_mixture import BernoulliMixture
+from lvmkit.models.covariate_baselines import (
+    CovariateConvexClustering,
+    CovariateKMeans,
+    covariate_baseline_path,
+)
+from lvmkit.models.covariate_clustering import CovariateClusteringClassifier
+from lvmkit.models.covariate_path import covariate_path
+from lvmkit.models.covariate_selection import CovariateSelection, select_covariates
+from lvmkit.models.covariate_solutions import (
+    CovariateClusterPath,
+    CovariateSolution,
+    CrossValidation,
+)
 from lvmkit.models.factor_baselines import Factorization, factor_baselines, truncated
 from lvmkit.models.latent_dirichlet import LatentDirichlet
 from lvmkit.models.poisson_mixture import PoissonMixture
@@ -11,6 +24,13 @@ from lvmkit.models.sustain import SUSTain
 
 __all__ = [
     "BernoulliMixture",
+    "CovariateClusterPath",
+    "CovariateClusteringClassifier",
+    "CovariateConvexClustering",
+    "CovariateKMeans",
+    "CovariateSelection",
+    "CovariateSolution",
+    "CrossValidation",
     "Factorization",
     "LatentDirichlet",
     "PoissonMixture",
@@ -18,6 +38,9 @@ __all__ = [
     "SingleTopic",
     "SpectralTree",
     "baselines",
+    "covariate_baseline_path",
+    "covariate_path",
     "factor_baselines",
+    "select_covariates",
     "truncated",
 ]

@@ -6,6 +6,7 @@ from typing import Any
 
 _HOMES = {
     "ClusterExplorer": "lvmkit_widgets.cluster_explorer",
+    "CovariatePath": "lvmkit_widgets.covariate_path",
     "Dashboard": "lvmkit_widgets.dashboard",
     "ScoreCards": "lvmkit_widgets.score_cards",
     "StabilityPanel": "lvmkit_widgets.stability_panel",
@@ -17,6 +18,7 @@ _NEEDED = ("panel", "anywidget")
 
 __all__ = [
     "ClusterExplorer",
+    "CovariatePath",
     "Dashboard",
     "ScoreCards",
     "StabilityPanel",

@@ -331,10 +331,39 @@ class PhenotypePair(Component):
     source = param.String("cards", doc="Name of the component that holds the cards.")
 
 
+class Covariates(Component):
+    """Clusters of covariates at one ν: what they speak for, how strongly, and where a covariate is."""
+
+    kind: ClassVar[str] = "covariates"
+
+    names = Field(default=[], instantiate=True, doc="What covariates are called.")
+    classes = Field(default=[], instantiate=True, doc="Names of the classes.")
+    labels = param.Bytes(b"", doc="int32, one per covariate: number of its cluster.")
+    weights = param.Bytes(b"", doc="float32, classes x clusters: weight of each cluster.")
+    alone = param.Bytes(b"", doc="float32, classes x covariates: weights at the smallest ν.")
+    selected = param.Integer(None, allow_None=True, doc="Number of the cluster that is picked.")
+    covariate = param.Integer(None, allow_None=True, doc="Place of the covariate that was found.")
+    sort = Field(default=["odds", "desc"], instantiate=True, doc="[column, asc or desc].")
+    page = param.Integer(0, bounds=(0, None), doc="Page shown, from 0.")
+    page_size = param.Integer(12, bounds=(1, None), doc="Rows of a page.")
+    step = param.Integer(0, doc="Place of the solution; a saved page looks pictures up by it.")
+    shown = param.String("", doc="In a saved page: 'step:cluster', when one is picked.")
+
+
+class CovariateCluster(Component):
+    """The cluster that is picked in a `Covariates`: its weights by class, and its covariates."""
+
+    kind: ClassVar[str] = "covariate_cluster"
+
+    source = param.String("clusters", doc="Name of the component that holds the clusters.")
+    least_nu = param.String("", doc="The smallest ν, at which covariates are weighed one by one.")
+
+
 _EVERY = (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
 _TOPICS = (Steps, TopicMap, Versus, Documents)
 _TREES = (Tree, Trail, Branches)
 _CARDS = (Phenotypes, PhenotypePair)
+_COVARIATES = (Covariates, CovariateCluster)
 KINDS: dict[str, type[Component]] = {
-    kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_TREES, *_CARDS)
+    kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_TREES, *_CARDS, *_COVARIATES)
 }

@@ -1,0 +1,186 @@
+"""What classifiers by clusters of covariates share: checks, names, similarity, prediction and projection."""
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lvmkit import _rows
+from lvmkit._checks import DataWarning, listed, require_number
+from lvmkit._typing import Array, Labels
+from lvmkit.fusion.graph import Graph
+from lvmkit.fusion.logistic import sums
+from lvmkit.similarities import check_similarity, class_covariance
+
+
+def as_graph(similarity: Any, rows: Any, codes: Labels) -> Graph:
+    """Return the graph of similar covariates.
+
+    Parameters
+    ----------
+    similarity : "covariance", array or sparse array (d, d), callable, or Graph
+        Similarities, or a function of X and the classes' numbers that returns them.
+    rows : array or sparse array (n, d)
+        Samples.
+    codes : array of int (n,)
+        Numbers of their classes.
+
+    Returns
+    -------
+    Graph
+        One node per covariate.
+    """
+    if isinstance(similarity, Graph):
+        return similarity
+    if isinstance(similarity, str):
+        if similarity != "covariance":
+            msg = (
+                f"similarity={similarity!r} is not known; expected 'covariance', numbers (d, d), "
+                "or a function of X and y; see lvmkit.similarities"
+            )
+            raise ValueError(msg)
+        similarity = class_covariance(rows, codes)
+    elif callable(similarity):
+        similarity = similarity(rows, codes)
+    return Graph(*check_similarity(similarity, rows.shape[1]), rows.shape[1])
+
+
+def warn_of_constants(rows: Any) -> None:
+    """Warn of covariates that are the same in all samples: nothing but similarity decides where they go."""
+    high, low = rows.max(axis=0), rows.min(axis=0)
+    spread = (
+        (high - low).toarray().ravel() if sparse.issparse(high) else np.asarray(high - low).ravel()
+    )
+    constant = np.flatnonzero(spread == 0)
+    if len(constant):
+        msg = (
+            f"{len(constant)} covariates are constant (columns {listed(constant)}): they tell nothing about the "
+            "classes, and join the clusters of similar ones. Leave them out if that is not wanted"
+        )
+        warnings.warn(msg, DataWarning, stacklevel=4)
+
+
+class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
+    """A multinomial logistic regression whose covariates are in clusters."""
+
+    classes_: Any
+    covariate_labels_: Labels
+    n_clusters_: int
+    coef_: Array
+    intercept_: Array
+    n_features_in_: int
+    feature_names_in_: Any
+    ridge: float
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse samples are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _checked(self, X: Any, y: Any) -> tuple[Any, Labels]:
+        """Check the data; return the samples, and the numbers of their classes."""
+        require_number(self.ridge, "ridge", least=0, above=True)
+        matrix, names = _rows.unwrapped(X)
+        rows, y = self._validated(matrix, y, reset=True)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            msg = f"y holds 1 class, {self.classes_[0]!r}; a classifier needs samples of at least 2"
+            raise ValueError(msg)
+        if matrix is not X and names is not None:
+            self.feature_names_in_ = names
+        return rows, codes
+
+    def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Any:
+        """Return what scikit-learn accepts of X, and of y if there is one."""
+        options = {"y": y} if reset else {}
+        return validate_data(self, X, **options, reset=reset, accept_sparse="csr", dtype=np.float64)
+
+    def _samples(self, X: Any) -> Any:
+        """Return new samples, their covariates in the order of the fit."""
+        check_is_fitted(self, "classes_")
+        matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
+        with warnings.catch_warnings():
+            if matrix is not X:  # matched by name above
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            return self._validated(matrix, reset=False)
+
+    def transform(self, X: Any) -> Array:
+        """Add up the covariates of each cluster.
+
+        Parameters
+        ----------
+        X : array, sparse array, DataFrame or AnnData (n, d)
+            Samples.
+
+        Returns
+        -------
+        array (n, n_clusters_)
+            Sums.
+        """
+        found = sums(self._samples(X), self.covariate_labels_, self.n_clusters_)
+        return np.asarray(found.toarray() if sparse.issparse(found) else found)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each class.
+
+        Parameters
+        ----------
+        X : array, sparse array, DataFrame or AnnData (n, d)
+            Samples.
+
+        Returns
+        -------
+        array (n, c)
+            Probabilities, in the order of `classes_`.
+        """
+        return np.asarray(softmax(self._samples(X) @ self.coef_.T + self.intercept_, axis=1))
+
+    def predict(self, X: Any) -> Any:
+        """Return the most probable class.
+
+        Parameters
+        ----------
+        X : array, sparse array, DataFrame or AnnData (n, d)
+            Samples.
+
+        Returns
+        -------
+        array (n,)
+            Classes.
+        """
+        probabilities = self.predict_proba(X)
+        return self.classes_[probabilities.argmax(axis=1)]
+
+
+class SampleReader(CovariateClassifier):
+    """Reads samples as the classifiers do, for functions that are none.
+
+    Parameters
+    ----------
+    ridge : float, default=1.0
+        Checked.
+    """
+
+    rows_: Any
+    codes_: Labels
+
+    def __init__(self, ridge: float = 1.0) -> None:
+        self.ridge = ridge
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Check samples, and keep them and the numbers of their classes."""
+        self.rows_, self.codes_ = self._checked(X, y)
+        return self
+
+    def read(self, X: Any, y: Any) -> tuple[Any, Labels]:
+        """Return other samples, and the numbers of their classes; -1 for classes that are not known."""
+        y = np.asarray(y)
+        places = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
+        return self._samples(X), np.where(self.classes_[places] == y, places, -1)

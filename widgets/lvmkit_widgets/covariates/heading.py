@@ -1,0 +1,82 @@
+"""What stands above and below the clusters: of what, how many, and what the numbers are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lvmkit_widgets.covariates.state import PathState
+from lvmkit_widgets.navigator.naming import counted
+
+SMALLEST = 11
+
+
+def subtitle(state: PathState) -> str:
+    """Say how many covariates, samples and classes there are.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    n = int(state.path.n_samples)
+    few = state.private and n < SMALLEST
+    return " · ".join(
+        [
+            counted(len(state.names), "covariate"),
+            f"<{SMALLEST} samples" if few else counted(n, "sample"),
+            class_sizes(state),
+            f"{counted(len(state.path), 'value')} of ν",
+            f"λ = {float(state.path.ridge):g}",
+        ]
+    )
+
+
+def class_sizes(state: PathState) -> str:
+    """Say how many samples each class has, if none is small.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        Names, or with their counts; no counts at all where one of people is small, since it would follow from the
+        others and the total.
+    """
+    names, sizes = state.classes, [int(n) for n in state.path.class_counts]
+    shown: Sequence[str] = names
+    if not state.private or all(n == 0 or n >= SMALLEST for n in sizes):
+        shown = [f"{name} ({n:,})" for name, n in zip(names, sizes, strict=True)]
+    more = len(shown) - 4
+    told = ", ".join(shown[:4]) + (f" and {more} more" if more > 0 else "")
+    return f"classes {told}"
+
+
+def footer(state: PathState) -> str:
+    """Say what the numbers are.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        Small print.
+    """
+    last = ""
+    if state.private and "(" not in class_sizes(state):
+        last = f" Samples of each class are not told: one has fewer than {SMALLEST}."
+    return (
+        "Clusters are numbered at each ν anew, in the order of their first covariate. Weights and odds ratios "
+        "describe what goes together in these data; they do not say that a covariate causes a class. λ holds "
+        "weights small." + last
+    )

@@ -1,0 +1,102 @@
+"""The clusters as tables to take away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lvmkit.charts._merges import speaks_for
+from lvmkit_widgets.covariates.state import PathState
+
+
+def clusters_table(state: PathState) -> pd.DataFrame:
+    """Return one row per cluster of the solution that is looked at.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    DataFrame
+        cluster, size, class (with the highest weight), odds_ratio (against the next), weight_… for each class,
+        covariates.
+    """
+    weights = state.weights
+    best, odds = speaks_for(weights)
+    k = weights.shape[1]
+    told = {f"weight_{name}": weights[c] for c, name in enumerate(state.classes)}
+    members = ["; ".join(state.names[j] for j in state.members(i)) for i in range(k)]
+    return pd.DataFrame(
+        {
+            "cluster": np.arange(k),
+            "size": np.bincount(state.labels[state.labels >= 0], minlength=k),
+            "class": [state.classes[c] for c in best],
+            "odds_ratio": odds,
+            **told,
+            "covariates": members,
+        }
+    )
+
+
+def covariates_table(state: PathState) -> pd.DataFrame:
+    """Return one row per covariate.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    DataFrame
+        covariate, cluster (-1: left out, so that its weights are 0), class and odds_ratio of the cluster, own_class
+        and own_odds_ratio (at the smallest ν), weight_… of the cluster for each class.
+    """
+    labels, there = state.labels, state.labels >= 0
+    best, odds = speaks_for(state.weights)
+    own, own_odds = speaks_for(state.alone)
+    table = pd.DataFrame(
+        {"covariate": state.names, "cluster": labels, "class": "", "odds_ratio": np.nan}
+    )
+    table.loc[there, "class"] = [state.classes[c] for c in best[labels[there]]]
+    table.loc[there, "odds_ratio"] = odds[labels[there]]
+    table["own_class"] = [state.classes[c] for c in own]
+    table["own_odds_ratio"] = own_odds
+    for c, name in enumerate(state.classes):
+        table[f"weight_{name}"] = 0.0
+        table.loc[there, f"weight_{name}"] = state.weights[c, labels[there]]
+    return table
+
+
+def path_table(state: PathState) -> pd.DataFrame:
+    """Return one row per solution.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    DataFrame
+        step, nu, clusters, log_marginal_likelihood, accuracy, and where known held_out_accuracy and
+        cross_validation with its standard error; selected.
+    """
+    path = state.path
+    table = pd.DataFrame(
+        {
+            "step": np.arange(len(path)),
+            "nu": np.asarray(path.nus, dtype=float),
+            "clusters": np.asarray(path.n_clusters),
+            "log_marginal_likelihood": np.asarray(path.log_marginal_likelihoods, dtype=float),
+            "accuracy": np.asarray(path.accuracies, dtype=float),
+        }
+    )
+    if state.held_out is not None:
+        table["held_out_accuracy"] = state.held_out
+    if path.cross_validation is not None:
+        table["cross_validation"] = path.cross_validation.mean
+        table["standard_error"] = path.cross_validation.std_error
+    return table.assign(selected=table["step"] == state.step)
