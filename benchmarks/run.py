@@ -23,6 +23,8 @@ WORKLOADS = {
     "hierarchies": "trees of clusters: nested topics, speed, stability, predictive power",
     "factorizations": "integer factorization: seconds per iteration, against NMF, pyttb, pygenten",
     "factorization_fits": "integer factorization: how much it explains, against rounding and exact least squares",
+    "covariate_clusters": "convex covariate clustering: seconds and exactness, against Clarabel, SCS, ADMM",
+    "covariate_accuracy": "convex covariate clustering: clusters found, and accuracy, against k-means",
     "cohort_events": "ten million events to a matrix",
 }
 QUICK_EVENTS = 1_000_000

@@ -69,7 +69,10 @@ def balance(graph: Graph, residual: Array, potentials: Array, tolerance: float) 
         weights = graph.weights / np.sqrt(1 + _squares(graph.differences(potentials)))
         try:
             potentials = _solve(graph, weights, -residual)
-        except LinAlgError:  # some edges hold so much less than others that rounding decides
+        except (
+            LinAlgError,
+            RuntimeError,
+        ):  # dense, sparse: some edges hold so much less than others that rounding decides
             break
         apart = graph.differences(potentials)
         distances = np.sqrt(_squares(apart))
@@ -88,6 +91,8 @@ def balance(graph: Graph, residual: Array, potentials: Array, tolerance: float) 
 def parts(graph: Graph, potentials: Array) -> tuple[int, Labels]:
     """Into which parts a cluster breaks: covariates with near potentials stay together; all apart if all are near."""
     distances = np.sqrt(_squares(graph.differences(potentials)))
+    if not len(distances):
+        return graph.n_nodes, np.arange(graph.n_nodes)
     for near in (TOGETHER, float(np.median(distances))):
         found, labels = graph.components(distances <= near)
         if found > 1:

@@ -22,9 +22,12 @@ class Design:
         A covariate, or the sum of a group of covariates, per column.
     targets : array of shape (n_samples, n_classes)
         One where the sample is of the class, zero elsewhere.
+    grams : Grams, optional
+        Where gram matrices are kept from one grouping to the next.
     """
 
-    def __init__(self, X: Counts, targets: Array) -> None:
+    def __init__(self, X: Counts, targets: Array, grams: Grams | None = None) -> None:
+        self._grams = grams
         self.columns: Any = with_intercept(X)
         self.transposed: Any = self.columns.T.tocsr() if sp.issparse(X) else self.columns.T
         self.targets = targets
@@ -67,20 +70,71 @@ class Design:
         return [columns.T @ part for part in scaled], np.hstack(scaled)
 
     def gram(self, weights: Array) -> Array:
-        """X'diag(w)X for weights of the samples, dense, (n_groups + 1, n_groups + 1)."""
-        roots = np.sqrt(weights)[:, None]
-        scaled = (
-            self.columns.multiply(roots).tocsr()
-            if sp.issparse(self.columns)
-            else self.columns * roots
-        )
-        gram = scaled.T @ scaled
-        return np.asarray(gram.toarray() if sp.issparse(gram) else gram)
+        """Return X'diag(w)X for weights of the samples, dense, or that of other weights, scaled."""
+        if self._grams is not None:
+            return self._grams.summed(weights)
+        return gram(self.columns, weights)
+
+    def slow(self) -> None:
+        """Tell that the gram matrix has served its time."""
+        if self._grams is not None:
+            self._grams.stale = True
 
     def squares(self, weights: Array) -> Array:
         """Return the diagonal of `gram`, (n_groups + 1,)."""
         columns = self.columns.power(2) if sp.issparse(self.columns) else self.columns**2
         return np.asarray(columns.T @ weights)
+
+
+class Grams:
+    """Keeps X'diag(w)X of all covariates, and adds it up for any groups.
+
+    It only preconditions: that of other weights serves as well, scaled, until conjugate gradients are slow.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n_samples, n_features)
+    """
+
+    def __init__(self, X: Counts) -> None:
+        self._X = X
+        self.stale = True
+        self._full: Array | None = None
+        self._level = 1.0
+        self._onto: Any = None
+        self._summed: Array | None = None
+
+    def group(self, labels: Labels, n_groups: int) -> None:
+        """Take other groups; covariates of other labels are left out."""
+        left_out = n_groups + 1
+        places = np.append(
+            np.where(labels < n_groups, labels, left_out), n_groups
+        )  # the intercept stays alone
+        shape = (len(places), n_groups + 2)
+        self._onto = sp.csr_array(
+            (np.ones(len(places)), (np.arange(len(places)), places)), shape=shape
+        )[:, :-1]
+        self._summed = None
+
+    def summed(self, weights: Array) -> Array:
+        """Return the matrix for the groups, (n_groups + 1, n_groups + 1)."""
+        level = float(weights.mean()) or 1.0
+        if self.stale or self._full is None:
+            self._full, self._level = gram(with_intercept(self._X), weights), level
+            self.stale, self._summed = False, None
+        if self._summed is None:
+            onto = self._onto
+            self._summed = np.asarray(onto.T @ (onto.T @ self._full).T)
+        return self._summed * (level / self._level)
+
+
+def gram(columns: Any, weights: Array) -> Array:
+    """Return X'diag(w)X, dense."""
+    roots = np.sqrt(weights)[:, None]
+    if not sp.issparse(columns):
+        scaled = columns * roots
+        return np.asarray(scaled.T @ scaled)
+    return np.asarray((columns.T @ columns.multiply(roots**2)).toarray())
 
 
 def with_intercept(X: Counts) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import splu
 
 from lvmkit._typing import Array
@@ -24,10 +24,16 @@ DIRECT = 240
 """Up to so many weights the whole Hessian is factored; beyond, conjugate gradients."""
 LOOSE = 0.5
 """Conjugate gradients stop when their residual is this share of the gradient."""
+SLOW = 8
+"""After more products than this the preconditioner is made anew."""
 MAX_PRODUCTS = 50
 """Products of conjugate gradients in one step."""
 SMALLEST_STEP = 1e-8
 """A step shorter than this is not taken: rounding has the word."""
+FLOOR = 1e-6
+"""Curvature of the intercepts for each sample, and of any weight relative to the largest, at least so much."""
+LEAST_DAMPED, MOST_DAMPED, STRONGER = 1e-6, 1e6, 10.0
+"""Where a step cannot be taken, the diagonal of the Hessian is raised by ever larger shares (Marquardt)."""
 MAX_SETTLING = 5
 SETTLED = 1e-12
 """Steps for the intercepts alone, and what may be left of their gradient for each sample."""
@@ -134,18 +140,37 @@ class Point:
 def minimize(
     problem: Problem, theta: Array, mu: float, *, tolerance: float, max_steps: int
 ) -> tuple[Point, int]:
-    """Minimize the smoothed objective until what is left costs less than `tolerance`; the point, and steps taken."""
+    """Minimize the smoothed objective until what is left costs less than a share of it; the point, and steps."""
     point = problem.at(theta, mu)
+    tolerance *= point.smoothed
+    damping = 0.0
     for steps in range(max_steps):
         gradient = point.gradient()
         if point.excess(gradient) <= tolerance:
             return settled(point), steps
-        direction = _direction(point, gradient)
-        moved = _line_search(point, direction, float(np.vdot(direction, gradient)), mu)
+        moved, damping = _step(point, gradient, damping)
         if moved is None:
             return settled(point), steps
         point = moved
     return settled(point), max_steps
+
+
+def _step(point: Point, gradient: Array, damping: float) -> tuple[Point | None, float]:
+    """Take a step, damped more where it cannot be taken; None where even the smallest ones lead nowhere."""
+    while damping <= MOST_DAMPED:
+        try:
+            direction = _direction(point, gradient, damping)
+        except (
+            LinAlgError,
+            RuntimeError,
+        ):  # dense, sparse: all samples are sure of their class: nothing curves
+            moved = None
+        else:
+            moved = _line_search(point, direction, float(np.vdot(direction, gradient)))
+        if moved is not None:
+            return moved, damping / STRONGER if damping > LEAST_DAMPED else 0.0
+        damping = max(damping * STRONGER, LEAST_DAMPED)
+    return None, damping
 
 
 def settled(point: Point) -> Point:
@@ -167,23 +192,25 @@ def settled(point: Point) -> Point:
     return point
 
 
-def _line_search(point: Point, direction: Array, slope: float, mu: float) -> Point | None:
+def _line_search(point: Point, direction: Array, slope: float) -> Point | None:
+    if not np.isfinite(slope) or slope >= 0:
+        return None
     length = 1.0
     while length > SMALLEST_STEP:
-        moved = point.problem.at(point.theta + length * direction, mu)
+        moved = point.problem.at(point.theta + length * direction, point.mu)
         if moved.smoothed <= point.smoothed + 1e-4 * length * slope:
             return moved
         length /= 2
     return None
 
 
-def _direction(point: Point, gradient: Array) -> Array:
+def _direction(point: Point, gradient: Array, damping: float) -> Array:
     if gradient.size <= DIRECT:
-        return _newton_direction(point, gradient)
-    return _conjugate_direction(point, gradient)
+        return _newton_direction(point, gradient, damping)
+    return _conjugate_direction(point, gradient, damping)
 
 
-def _newton_direction(point: Point, gradient: Array) -> Array:
+def _newton_direction(point: Point, gradient: Array, damping: float) -> Array:
     """Solve for Newton's direction by one Cholesky factor: a block for each class, less two squares."""
     problem = point.problem
     columns, classes = gradient.shape
@@ -205,6 +232,7 @@ def _newton_direction(point: Point, gradient: Array) -> Array:
         block[np.arange(m), np.arange(m)] += 2 * problem.ridge * problem.sizes
         hessian[k, :, k, :] += block
     flat = hessian.reshape(columns * classes, columns * classes)
+    flat[np.diag_indices(len(flat))] += damping * _raised(np.diag(flat))
     factor = cho_factor(flat, lower=True, overwrite_a=True, check_finite=False)
     return -cho_solve(factor, gradient.T.ravel(), check_finite=False).reshape(classes, columns).T
 
@@ -214,17 +242,18 @@ def _along(point: Point) -> Array:
     return point.apart * (np.sqrt(point.forces / point.rounded) / point.rounded)[:, None]
 
 
-def _conjugate_direction(point: Point, gradient: Array) -> Array:
+def _conjugate_direction(point: Point, gradient: Array, damping: float) -> Array:
     """Solve for Newton's direction by conjugate gradients; the preconditioner leaves out what couples the classes."""
     problem, design = point.problem, point.problem.design
     m = problem.n_groups
     graph = problem.graph
     laplacian = graph.laplacian(point.forces / point.rounded)[:m, :m]
     norms = _along(point)
-    precondition = _preconditioner(point, laplacian)
+    precondition, diagonal = _preconditioner(point, laplacian, damping)
+    damped = (damping * diagonal)[:, None]
 
     def curved(direction: Array) -> Array:
-        found = design.curvature(point.probabilities, direction)
+        found = design.curvature(point.probabilities, direction) + damped * direction
         found[:-1] += (
             2 * problem.ridge * problem.sizes[:, None] * direction[:-1] + laplacian @ direction[:-1]
         )
@@ -232,36 +261,50 @@ def _conjugate_direction(point: Point, gradient: Array) -> Array:
         found[:-1] -= graph.gathered(norms * stretched[:, None])[:m]
         return found
 
-    return _conjugate_gradients(curved, precondition, -gradient)
+    direction, products = _conjugate_gradients(curved, precondition, -gradient)
+    if products > SLOW:
+        design.slow()
+    return direction
 
 
-def _preconditioner(point: Point, laplacian: Any) -> Callable[[Array], Array]:
+def _preconditioner(
+    point: Point, laplacian: Any, damping: float
+) -> tuple[Callable[[Array], Array], Array]:
+    """Return how to divide by the Hessian without what couples the classes, and the diagonal that damping scales."""
     problem, design = point.problem, point.problem.design
-    n = len(point.probabilities)
     certainty = (point.probabilities * (1 - point.probabilities)).mean(1)
-    diagonal = np.append(2 * problem.ridge * problem.sizes, n * 1e-6)
+    ridge = np.append(2 * problem.ridge * problem.sizes, len(certainty) * FLOOR)
     if sp.issparse(laplacian):
-        padded = sp.block_diag([laplacian, sp.csr_array((1, 1))]) + sp.diags_array(
-            diagonal + design.squares(certainty)
-        )
-        solver = splu(sp.csc_array(padded))
-        return lambda right: solver.solve(right)
+        ridge += design.squares(certainty)
+        padded = sp.block_diag([laplacian, sp.csr_array((1, 1))])
+        diagonal = _raised(ridge + padded.diagonal())
+        solver = splu(sp.csc_array(padded + sp.diags_array(ridge + damping * diagonal)))
+        return lambda right: solver.solve(right), diagonal
     matrix = design.gram(certainty)
     matrix[:-1, :-1] += laplacian
-    matrix[np.diag_indices(len(matrix))] += diagonal
+    matrix[np.diag_indices(len(matrix))] += ridge
+    diagonal = _raised(np.diag(matrix))
+    matrix[np.diag_indices(len(matrix))] += damping * diagonal
     factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
-    return lambda right: cho_solve(factor, right, check_finite=False)
+    return lambda right: cho_solve(factor, right, check_finite=False), diagonal
+
+
+def _raised(diagonal: Array) -> Array:
+    """Raise what is nearly nothing: damping must reach it too."""
+    return np.maximum(diagonal, FLOOR * diagonal.max())
 
 
 def _conjugate_gradients(
     product: Callable[[Array], Array], precondition: Callable[[Array], Array], right: Array
-) -> Array:
+) -> tuple[Array, int]:
     found = np.zeros_like(right)
     left = right.copy()
     tried = precondition(left)
     toward = tried.copy()
     size = first = float(np.vdot(left, tried))
-    for _ in range(MAX_PRODUCTS):
+    products = 0
+    while products < MAX_PRODUCTS:
+        products += 1
         curved = product(toward)
         curvature = float(np.vdot(toward, curved))
         if curvature <= 0:
@@ -273,4 +316,4 @@ def _conjugate_gradients(
         if size <= LOOSE**2 * first:
             break
         toward = tried + size / before * toward
-    return found
+    return found, products

@@ -6,15 +6,22 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from lvmkit._typing import Array, Counts, Labels
-from lvmkit.fusion.flows import Balance, balance, parts
+from lvmkit.fusion.flows import FARTHEST, Balance, balance, parts
 from lvmkit.fusion.graph import Graph
-from lvmkit.fusion.logistic import Design, sums
+from lvmkit.fusion.logistic import Design, Grams, sums
 from lvmkit.fusion.newton import Point, Problem, minimize
 
 MET = 2.0
 """Groups closer than this many times the smoothing are merged, to be split again if they do not hold."""
+LEAST = 1e-6
+"""Smallest scale of weights, for covariates of a mean square of one."""
+NEAR = 12.0
+"""Groups closer than this many times the smoothing are joined in the end, if what they make holds."""
+WARM_STEPS = 25
+"""A solution that is not found in so many steps from the last one is approached anew."""
 COARSE = (1e-1, 1e-2, 1e-3)
 """Smoothings of a start from nothing, relative to the largest weight; what is surely equal is merged at each."""
 COARSE_MET = 0.3
@@ -107,11 +114,15 @@ class Solver:
     ) -> None:
         self._X, self._targets, self._graph = X, targets, graph
         self._ridge, self._tol, self._max_iter = ridge, tol, max_iter
+        self._grams = Grams(X)
         self._held = graph.n_nodes > X.shape[1]
         self._intercept = np.zeros(targets.shape[1])
         self._potentials = np.zeros((graph.n_nodes, targets.shape[1]))
         self._regroup(np.arange(graph.n_nodes), np.zeros((graph.n_nodes, targets.shape[1])))
         self._last: Fused | None = None
+        # A weight of this size moves the odds of no sample by more than a millionth; smaller ones are rounding.
+        squares = X.multiply(X).mean(axis=0) if sp.issparse(X) else (X**2).mean(axis=0)
+        self._least = LEAST / (float(np.sqrt(np.max(squares, initial=0.0))) or 1.0)
 
     def solve(self, nu: float) -> Fused:
         """Solve for `nu` from where the last solution is; infinity fuses all that is connected."""
@@ -132,40 +143,98 @@ class Solver:
         return self._last
 
     def _solve(self, nu: float, *, fixed: bool = False) -> Fused:
-        steps = self._approach(nu) if self._last is None else 0
-        mu, finer = SMOOTHING * self._scale, 0
-        merging = not fixed
+        found, steps = self._approach(nu)
+        mu = SMOOTHING * self._scale if found is None else found.mu
+        finer, merging = 0, not fixed
         for last in range(MAX_ROUNDS, -1, -1):
-            point, more = self._descend(nu, mu, max(self._max_iter - steps, 1), 0.1 * self._tol)
-            steps += more
+            if found is None:
+                found, more = self._descend(nu, mu, self._max_iter - steps, 0.1 * self._tol)
+                steps += more
+            point, found = found, None
             if merging and last and self._merge(point):
                 continue
             balances = [] if fixed else self._balances(point)
-            missing = sum(each.balance.unbalanced for each in balances) / (4 * self._ridge)
-            gap = (point.slack + point.excess(point.gradient()) + missing) / point.objective
-            hold = all(each.balance.holds for each in balances)
+            gap, hold = self._gap(point, balances), all(each.balance.holds for each in balances)
             if (hold and gap <= self._tol) or steps >= self._max_iter or not last:
                 break
             if hold:
-                if finer == MAX_FINER:
+                point, gap, more = self._join(point, gap, self._max_iter - steps)
+                steps += more
+                if gap <= self._tol or finer == MAX_FINER:
                     break
                 mu, finer = mu * FINER, finer + 1
             self._split(balances, mu)
             merging = False
+        if not fixed and gap <= self._tol:
+            point, gap, more = self._join(point, gap, self._max_iter - steps)
+            steps += more
         return self._solution(point, gap, steps)
+
+    def _gap(self, point: Point, balances: list[_Held]) -> float:
+        """Return how far the objective can be above the optimum, relative to it."""
+        missing = sum(each.balance.unbalanced for each in balances) / (4 * self._ridge)
+        return (point.slack + point.excess(point.gradient()) + missing) / point.objective
+
+    def _join(self, point: Point, gap: float, max_steps: int) -> tuple[Point, float, int]:
+        """Join groups that are near without having met, where what they make holds.
+
+        Forces near their bounds keep covariates of one cluster several smoothings apart, which costs nothing that the
+        gap would show.
+        """
+        before = self._labels, self._values.copy(), self._intercept, self._potentials.copy()
+        if not self._merge(point, NEAR):
+            return point, gap, 0
+        joined, steps = self._descend(point.problem.nu, point.mu, max_steps, 0.1 * self._tol)
+        balances = self._balances(joined)
+        loose = [each.members for each in balances if not each.balance.holds]
+        if loose:
+            self._part(np.concatenate(loose), before[0], before[1])
+            joined, more = self._descend(
+                point.problem.nu, point.mu, max_steps - steps, 0.1 * self._tol
+            )
+            steps += more
+            balances = self._balances(joined)
+        found = self._gap(joined, balances)
+        if found <= self._tol and all(each.balance.holds for each in balances):
+            return joined, found, steps
+        self._regroup(before[0], before[1])
+        self._intercept, self._potentials = before[2:]
+        return point, gap, steps
+
+    def _part(self, members: Labels, labels: Labels, values: Array) -> None:
+        """Put members back into the groups that they were in."""
+        together = self._labels.copy()
+        together[members] = labels[members] + len(self._values)
+        _, first, places = np.unique(together, return_index=True, return_inverse=True)
+        apart = np.isin(first, members)
+        rows = np.where(apart[:, None], values[labels[first]], self._values[self._labels[first]])
+        numbers = _held_last(places.astype(np.intp), self._held)
+        ordered = np.empty_like(rows)
+        ordered[numbers[first]] = rows
+        self._regroup(numbers, ordered)
 
     @property
     def _scale(self) -> float:
-        return float(np.abs(self._values).max(initial=0.0)) or 1.0
+        return max(float(np.abs(self._values).max(initial=0.0)), self._least)
 
-    def _approach(self, nu: float) -> int:
-        """Come near to a first solution: without norms, then with ever less smoothed ones."""
-        _, steps = self._descend(0.0, 1.0, self._max_iter, COARSE_GAP)
+    def _approach(self, nu: float) -> tuple[Point | None, int]:
+        """Come to the solution in a few steps from the last one, or near it with norms that are ever less smoothed."""
+        if self._last is None:
+            _, steps = self._descend(0.0, 1.0, self._max_iter, COARSE_GAP)
+            # Weights that vanish take no smoothing with them: they could never meet.
+            self._least = max(self._least, COARSE[-1] * self._scale)
+        else:
+            most = min(WARM_STEPS, self._max_iter)
+            point, steps = self._descend(nu, SMOOTHING * self._scale, most, 0.1 * self._tol)
+            if steps < most:
+                return point, steps
         for smoothing in COARSE:
-            point, more = self._descend(nu, smoothing * self._scale, self._max_iter, COARSE_GAP)
+            point, more = self._descend(
+                nu, smoothing * self._scale, self._max_iter - steps, COARSE_GAP
+            )
             self._merge(point, COARSE_MET)
             steps += more
-        return steps
+        return None, steps
 
     def _regroup(self, labels: Labels, values: Array) -> None:
         """Take other groups: one of `values` for each, and the label of each node; a held node is in the last one."""
@@ -174,14 +243,14 @@ class Solver:
         n_features = self._X.shape[1]
         self._merged = self._graph.merged(labels, len(values))
         self._sizes = np.bincount(labels[:n_features], minlength=len(values))[:free].astype(float)
-        self._design = Design(sums(self._X, labels[:n_features], free), self._targets)
+        self._grams.group(labels[:n_features], free)
+        self._design = Design(sums(self._X, labels[:n_features], free), self._targets, self._grams)
 
     def _descend(self, nu: float, mu: float, max_steps: int, gap: float) -> tuple[Point, int]:
         problem = Problem(self._design, self._sizes, self._merged, self._ridge, nu)
         free = problem.n_groups
         theta = np.vstack([self._values[:free], self._intercept])
-        enough = gap * problem.at(theta, mu).smoothed
-        point, steps = minimize(problem, theta, mu, tolerance=enough, max_steps=max_steps)
+        point, steps = minimize(problem, theta, mu, tolerance=gap, max_steps=max_steps)
         self._values[:free], self._intercept = point.theta[:-1], point.theta[-1]
         return point, steps
 
@@ -207,7 +276,7 @@ class Solver:
         """For each group of several nodes: its members, the graph inside, and whether it holds together."""
         graph, labels = self._graph, self._labels
         residual, strengths = self._residual(point), graph.strengths(point.problem.nu)
-        inside = np.flatnonzero(labels[graph.tails] == labels[graph.heads])
+        inside = np.flatnonzero((labels[graph.tails] == labels[graph.heads]) & (strengths > 0))
         inside = inside[np.argsort(labels[graph.tails[inside]], kind="stable")]
         order = np.argsort(labels, kind="stable")
         counts = np.bincount(labels)
@@ -267,7 +336,9 @@ class Solver:
             numbers[stays] = group
             held = self._held and group == len(self._values) - 1
             origin = means[stays] if held else balanced.potentials.mean(0)
-            moved = values[group] + MET * mu * (means - origin)
+            away = means - origin
+            away *= min(1.0, FARTHEST / max(float(np.abs(away).max()), 1.0))
+            moved = values[group] + MET * mu * away
             labels[members] = numbers[places]
             values[group] = moved[stays]
             values.extend(np.delete(moved, stays, axis=0))

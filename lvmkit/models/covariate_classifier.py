@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -18,7 +19,7 @@ from lvmkit.fusion.logistic import sums
 from lvmkit.similarities import check_similarity, class_covariance
 
 
-def as_graph(similarity: Any, rows: Any, codes: Labels) -> Graph:
+def as_graph(similarity: Any, rows: Any, codes: Labels, names: Any = None) -> Graph:
     """Return the graph of similar covariates.
 
     Parameters
@@ -29,6 +30,8 @@ def as_graph(similarity: Any, rows: Any, codes: Labels) -> Graph:
         Samples.
     codes : array of int (n,)
         Numbers of their classes.
+    names : array of str (d,), optional
+        Names of the covariates, by which a DataFrame of similarities is put in order.
 
     Returns
     -------
@@ -47,7 +50,24 @@ def as_graph(similarity: Any, rows: Any, codes: Labels) -> Graph:
         similarity = class_covariance(rows, codes)
     elif callable(similarity):
         similarity = similarity(rows, codes)
+    if isinstance(similarity, pd.DataFrame) and names is not None:
+        similarity = _in_order(similarity, names)
     return Graph(*check_similarity(similarity, rows.shape[1]), rows.shape[1])
+
+
+def _in_order(similarity: pd.DataFrame, names: Any) -> pd.DataFrame:
+    """Put rows and columns in the order of the covariates; numbered ones are taken as they are."""
+    if isinstance(similarity.index, pd.RangeIndex):
+        return similarity
+    for axis, found in (("rows", similarity.index), ("columns", similarity.columns)):
+        missing = [name for name in names if name not in found]
+        if missing or len(found) != len(names):
+            msg = (
+                f"similarity has {len(found)} {axis}, and none for {len(missing)} of {len(names)} covariates"
+                f" ({listed(missing)}); name its rows and columns as the columns of X"
+            )
+            raise ValueError(msg)
+    return similarity.loc[names, names]
 
 
 def warn_of_constants(rows: Any) -> None:
@@ -62,7 +82,7 @@ def warn_of_constants(rows: Any) -> None:
             f"{len(constant)} covariates are constant (columns {listed(constant)}): they tell nothing about the "
             "classes, and join the clusters of similar ones. Leave them out if that is not wanted"
         )
-        warnings.warn(msg, DataWarning, stacklevel=4)
+        warnings.warn(msg, DataWarning, stacklevel=3)
 
 
 class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
@@ -91,7 +111,7 @@ class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
-            msg = f"y holds 1 class, {self.classes_[0]!r}; a classifier needs samples of at least 2"
+            msg = f"y holds 1 class, {listed(self.classes_)}; a classifier needs samples of at least 2"
             raise ValueError(msg)
         if matrix is not X and names is not None:
             self.feature_names_in_ = names
@@ -100,7 +120,12 @@ class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
     def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Any:
         """Return what scikit-learn accepts of X, and of y if there is one."""
         options = {"y": y} if reset else {}
-        return validate_data(self, X, **options, reset=reset, accept_sparse="csr", dtype=np.float64)
+        found = validate_data(
+            self, X, **options, reset=reset, accept_sparse="csr", dtype=np.float64
+        )
+        rows, *rest = found if reset else (found,)
+        rows = sparse.csr_array(rows) if sparse.issparse(rows) else rows
+        return (rows, *rest) if reset else rows
 
     def _samples(self, X: Any) -> Any:
         """Return new samples, their covariates in the order of the fit."""
@@ -181,6 +206,9 @@ class SampleReader(CovariateClassifier):
 
     def read(self, X: Any, y: Any) -> tuple[Any, Labels]:
         """Return other samples, and the numbers of their classes; -1 for classes that are not known."""
-        y = np.asarray(y)
+        rows, y = self._samples(X), np.asarray(y)
+        if y.shape != (rows.shape[0],):
+            msg = f"y has the shape {y.shape}; expected ({rows.shape[0]},), a class for each sample"
+            raise ValueError(msg)
         places = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
-        return self._samples(X), np.where(self.classes_[places] == y, places, -1)
+        return rows, np.where(self.classes_[places] == y, places, -1)

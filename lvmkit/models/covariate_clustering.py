@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import replace
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +10,13 @@ import numpy as np
 from lvmkit._checks import DataWarning, require_number
 from lvmkit._typing import Array, Counts, Labels
 from lvmkit.fusion.evidence import refit as refitted
-from lvmkit.fusion.graph import Graph
 from lvmkit.fusion.logistic import one_hot, sums
 from lvmkit.fusion.solver import Fused, Solver
 from lvmkit.models.covariate_classifier import CovariateClassifier, as_graph, warn_of_constants
 from lvmkit.models.covariate_path import N_FOLDS, checked_nus, covariate_path
 from lvmkit.models.covariate_selection import select_covariates
 from lvmkit.models.covariate_solutions import CovariateClusterPath, CovariateSolution
+from lvmkit.streams import single_threaded_blas
 
 CHOICES = ("marginal_likelihood", "cross_validation")
 
@@ -43,7 +44,8 @@ class CovariateClusteringClassifier(CovariateClassifier):
         of codes. A function is called with X and the numbers of the classes.
     selection : float or "before", default=0.0
         Group lasso that leaves covariates out: its strength, jointly with the clustering; or "before", which first
-        selects covariates by the marginal likelihood (`select_covariates`).
+        selects covariates by the marginal likelihood (`select_covariates`), on all samples: cross-validation of ν does
+        not see that choice.
     refit : bool, default=False
         Whether `coef_` and `intercept_` are those of the logistic regression on the sums of the clusters, which nothing
         draws together, as in section 3 of the document; its squared weights count with 1 / (2 σ²) if ν is chosen along
@@ -160,9 +162,10 @@ class CovariateClusteringClassifier(CovariateClassifier):
         chosen = self._choice()
         rows, codes = self._checked(X, y)
         samples = rows
-        warn_of_constants(rows)
-        graph = as_graph(self.similarity, rows, codes)
-        kept = np.arange(rows.shape[1])
+        if not chosen:  # a path warns by itself
+            warn_of_constants(rows)
+        graph = as_graph(self.similarity, rows, codes, getattr(self, "feature_names_in_", None))
+        kept, strength = np.arange(rows.shape[1]), 0.0
         if self.selection == "before":
             kept = select_covariates(
                 rows, codes, ridge=self.ridge, tol=self.tol, max_iter=self.max_iter
@@ -174,18 +177,22 @@ class CovariateClusteringClassifier(CovariateClassifier):
                 )
                 warnings.warn(msg, DataWarning, stacklevel=2)
                 chosen = None
-        elif self.selection:
-            graph = graph.tied_to_zero(float(self.selection))
+        else:
+            strength = float(self.selection)
         if chosen:
-            self._take(self._along_path(rows, y, graph, kept, chosen), kept)
+            estimated = isinstance(self.similarity, str) or callable(self.similarity)
+            similarity = self.similarity if estimated else graph
+            self._take(self._along_path(rows, y, similarity, strength, kept, chosen), kept)
             variance = self.path_.prior_variance
         else:
             variance = 1 / (2 * self.ridge)
             targets = one_hot(codes, len(self.classes_))
+            graph = graph.tied_to_zero(strength) if strength else graph
             solver = Solver(
                 rows, targets, graph, ridge=self.ridge, tol=self.tol, max_iter=self.max_iter
             )
-            self._take(solver.solve(float(self.nu)), kept)
+            with single_threaded_blas():
+                self._take(solver.solve(float(self.nu)), kept)
             self._warn_of_gap()
         if self.refit:
             totals = sums(samples, self.covariate_labels_, self.n_clusters_)
@@ -216,19 +223,19 @@ class CovariateClusteringClassifier(CovariateClassifier):
                 msg = f"nu={self.nu!r} is not known; expected a number of at least 0, or one of {CHOICES}"
                 raise ValueError(msg)
             return self.nu
-        if not np.isposinf(self.nu):
+        if not isinstance(self.nu, Real) or not np.isposinf(self.nu):
             require_number(self.nu, "nu", least=0)
         elif self.selection and self.selection != "before":
             checked_nus([self.nu], float(self.selection))
         return None
 
     def _along_path(
-        self, rows: Any, y: Any, graph: Graph, kept: Labels, chosen: str
+        self, rows: Any, y: Any, similarity: Any, selection: float, kept: Labels, chosen: str
     ) -> CovariateSolution:
         """Compute the path, keep it, and return the solution that was asked for."""
         cv = N_FOLDS if chosen == "cross_validation" else None
         options: dict[str, Any] = {"ridge": self.ridge, "tol": self.tol, "max_iter": self.max_iter}
-        path = covariate_path(rows, y, similarity=graph, cv=cv, **options)
+        path = covariate_path(rows, y, similarity=similarity, selection=selection, cv=cv, **options)
         names = getattr(self, "feature_names_in_", None)
         self.path_ = replace(path, feature_names=None if names is None else names[kept])
         if chosen == "n_clusters":

@@ -24,6 +24,7 @@ from lvmkit.models.covariate_solutions import (
     accuracy_on,
 )
 from lvmkit.scores.progress import told
+from lvmkit.streams import single_threaded_blas
 
 N_NUS = 300
 N_FOLDS = 5
@@ -66,7 +67,8 @@ def covariate_path(
     selection : float, default=0.0
         Strength of a group lasso on the weights of each covariate, which leaves covariates out.
     prior_variance : float, optional
-        σ² of the marginal likelihood; by default cross-validated on the model without clusters, once.
+        σ² of the marginal likelihood; by default cross-validated on the model without clusters, once. Give one where a
+        class is rare: accuracy then hardly depends on the weights, and too small a variance is chosen.
     hessian : {"diagonal", "full"}, default="diagonal"
         Hessian of Laplace's approximation; the full one costs memory and time for more than some hundred clusters.
     cv : int, optional
@@ -95,8 +97,9 @@ def covariate_path(
 
     Notes
     -----
-    Convex covariate clustering (document 002), sections 2 and 3. σ² is the smallest variance that predicts held-out
-    samples best and explains half of the deviance that can be explained; the document does not say what is compared.
+    Convex covariate clustering (document 002), sections 2 and 3. σ² is the smallest variance that explains 15 % of the
+    held-out deviance that can be explained, with an accuracy within one standard error of the best; the document does
+    not say what is compared.
 
     Examples
     --------
@@ -115,15 +118,21 @@ def covariate_path(
     rows, codes = reader.rows_, reader.codes_
     n_classes = len(reader.classes_)
     values = default_nus(len(codes)) if nus is None else checked_nus(nus, selection)
+    estimated = isinstance(similarity, str) or callable(similarity)
+    names = getattr(reader, "feature_names_in_", None)
     warn_of_constants(rows)
     require_number(selection, "selection", least=0)
     require_number(tol, "tol", least=0, above=True)
     require_number(max_iter, "max_iter", least=1, whole=True)
-    folds = _folds(codes, cv, "cv") if cv is not None else []
+    folds = [] if cv is None else _asked_folds(codes, cv)
     asked = _Asked(n_classes, values, ridge, tol, max_iter, hessian == "full")
-    with told(progress) as tell:
-        graph = as_graph(similarity, rows, codes)
-        graph = graph.tied_to_zero(selection) if selection else graph
+    with single_threaded_blas(), told(progress) as tell:
+
+        def graph_of(rows: Any, codes: Labels) -> Graph:
+            graph = as_graph(similarity, rows, codes, names)
+            return graph.tied_to_zero(selection) if selection else graph
+
+        graph = graph_of(rows, codes)
         variance = prior_variance or variance_of(rows, codes, n_classes)
         solutions = asked.along(rows, codes, graph, variance, _part(tell, 0, 1 + len(folds)))
         held_out = []
@@ -131,10 +140,11 @@ def covariate_path(
             # The loss is a sum over samples, so that a fold of fewer samples needs as much smaller values of ν.
             fold = replace(asked, nus=values * (len(train) / len(codes)))
             part = _part(tell, k + 1, 1 + len(folds))
+            if estimated:  # from the samples, of which those held out must not be
+                graph = graph_of(rows[train], codes[train])
             found = fold.along(rows[train], codes[train], graph, variance, part)
             held_out.append([accuracy_on(each, rows[test], codes[test]) for each in found])
     _warn_of_gaps(solutions, tol)
-    names = getattr(reader, "feature_names_in_", None)
     counts = np.bincount(codes, minlength=n_classes)
     validation = _one_standard_error(np.array(held_out), solutions) if folds else None
     return CovariateClusterPath(
@@ -193,9 +203,12 @@ def _solution(fused: Fused, regression: Refit) -> CovariateSolution:
 
 def checked_nus(nus: npt.ArrayLike, selection: float) -> Array:
     """Refuse values of ν that are no numbers of at least 0."""
-    values = np.atleast_1d(np.asarray(nus, dtype=np.float64))
+    msg = f"nus must be numbers of at least 0 (infinity is allowed); found {nus!r}"
+    try:
+        values = np.atleast_1d(np.asarray(nus, dtype=np.float64))
+    except (TypeError, ValueError):
+        raise ValueError(msg) from None
     if values.ndim != 1 or not len(values) or not (values >= 0).all():
-        msg = f"nus must be numbers of at least 0 (infinity is allowed); found {nus!r}"
         raise ValueError(msg)
     if selection and np.isinf(values).any():
         msg = "nus holds infinity, which puts similar covariates into one cluster; give a finite ν to select covariates"
@@ -203,9 +216,18 @@ def checked_nus(nus: npt.ArrayLike, selection: float) -> Array:
     return values
 
 
-def _folds(codes: Labels, n_folds: int, name: str) -> list[tuple[Labels, Labels]]:
+def _asked_folds(codes: Labels, cv: int) -> list[tuple[Labels, Labels]]:
+    """Return the folds that were asked for, or refuse."""
+    require_number(cv, "cv", least=2, whole=True)
+    largest = int(np.bincount(codes).max())
+    if cv > largest:
+        msg = f"cv={cv} folds need a class of at least as many samples; the largest has {largest}"
+        raise ValueError(msg)
+    return _folds(codes, cv)
+
+
+def _folds(codes: Labels, n_folds: int) -> list[tuple[Labels, Labels]]:
     """Return stratified folds, without shuffling; fewer where no class has so many samples."""
-    require_number(n_folds, name, least=2, whole=True)
     possible = min(n_folds, int(np.bincount(codes).max()))
     if possible < 2:
         return []
@@ -218,7 +240,7 @@ def _folds(codes: Labels, n_folds: int, name: str) -> list[tuple[Labels, Labels]
 
 def variance_of(rows: Any, codes: Labels, n_classes: int) -> float:
     """Cross-validate σ²; 1 where no class has two samples."""
-    folds = _folds(codes, N_FOLDS, "n_folds")
+    folds = _folds(codes, N_FOLDS)
     return cross_validated_variance(rows, codes, n_classes, folds) if folds else 1.0
 
 

@@ -14,6 +14,7 @@ from lvmkit.fusion.logistic import one_hot
 from lvmkit.fusion.solver import Solver
 from lvmkit.models.covariate_classifier import SampleReader
 from lvmkit.models.covariate_path import variance_of
+from lvmkit.streams import single_threaded_blas
 
 N_STRENGTHS = 30
 
@@ -117,12 +118,11 @@ def select_covariates(
     # ν scales the ties to a node that is held at zero: one after every covariate.
     star = Graph(np.arange(d), np.full(d, d), np.ones(d), d + 1)
     solver = Solver(rows, targets, star, ridge=ridge, tol=tol, max_iter=max_iter)
-    masks = np.array([solver.solve(float(value)).labels >= 0 for value in values])
-    evidence = np.array(
-        [refit(rows, targets, alone(mask), variance).log_evidence for mask in masks]
-    )
+    with single_threaded_blas():
+        masks = np.array([solver.solve(float(value)).labels >= 0 for value in values])
+        evidence = [refit(rows, targets, alone(mask), variance).log_evidence for mask in masks]
     best = np.lexsort((-masks.sum(axis=1), evidence))[-1]
-    return CovariateSelection(values, masks, evidence, int(best))
+    return CovariateSelection(values, masks, np.array(evidence), int(best))
 
 
 def alone(mask: npt.NDArray[np.bool_]) -> Labels:
