@@ -29,6 +29,7 @@ class State:
     duals : array of shape (2, n_edges, n_classes)
         u, scaled by ρ.
     rho : float
+        Strength ρ of the pull between weights and copies.
     """
 
     theta: Array
@@ -43,8 +44,11 @@ class ADMM:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
+        Samples by covariates.
     targets : array of shape (n_samples, n_classes)
+        One where the sample is of the class, zero elsewhere.
     graph : Graph
+        Similar covariates.
     ridge, nu : float
         λ and ν.
     adaptive : bool

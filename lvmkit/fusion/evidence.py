@@ -54,7 +54,9 @@ def refit(
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
+        Samples by covariates.
     targets : array of shape (n_samples, n_classes)
+        One where the sample is of the class, zero elsewhere.
     labels : array of shape (n_features,)
         Clusters; covariates with -1 are in none.
     variance : float
@@ -117,9 +119,11 @@ def prior_variance(
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
+        Samples by covariates.
     codes : array of int of shape (n_samples,)
         Class of each sample, 0 to n_classes - 1.
     n_classes : int
+        Classes.
     folds : list of (train, test)
         Numbers of the samples.
     """

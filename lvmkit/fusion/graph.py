@@ -28,6 +28,7 @@ class Graph:
     weights : array of shape (n_edges,)
         At least zero.
     n_nodes : int
+        Nodes, also those without an edge.
     fixed : array of shape (n_edges,), optional
         What is added to ν times the weights: edges that hold with any ν.
     """

@@ -94,6 +94,7 @@ class Grams:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
+        Samples by covariates.
     """
 
     def __init__(self, X: Counts) -> None:

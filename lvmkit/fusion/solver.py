@@ -89,6 +89,7 @@ class Solver:
     Parameters
     ----------
     X : array or sparse array of shape (n_samples, n_features)
+        Samples by covariates.
     targets : array of shape (n_samples, n_classes)
         One where the sample is of the class, zero elsewhere.
     graph : Graph

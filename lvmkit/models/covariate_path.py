@@ -106,7 +106,7 @@ def covariate_path(
     >>> from lvmkit.datasets import make_covariate_clusters
     >>> data = make_covariate_clusters(400, 40)
     >>> path = covariate_path(data.X, data.y, nus=[0.01, 1, 100])
-    >>> path.n_clusters[0] > path.n_clusters[2], bool(path[1].gap <= 1e-5)
+    >>> bool(path.n_clusters[0] > path.n_clusters[2]), bool(path[1].gap <= 1e-5)
     (True, True)
     """
     if hessian not in ("diagonal", "full"):

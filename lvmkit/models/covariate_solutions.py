@@ -154,7 +154,18 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
         return int(order[-1])
 
     def with_n_clusters(self, n_clusters: int) -> int:
-        """Return the place of the solution whose number of clusters is nearest, with the smallest ν among equals."""
+        """Return the place of the solution whose number of clusters is nearest, with the smallest ν among equals.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Clusters wanted, at least 1.
+
+        Returns
+        -------
+        int
+            Place on the path.
+        """
         require_number(n_clusters, "n_clusters", least=1, whole=True)
         return int(np.lexsort((self.nus, np.abs(self.n_clusters - n_clusters)))[0])
 
@@ -172,7 +183,20 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
         )
 
     def score(self, X: Any, y: Any) -> Array:
-        """Return the accuracy of each solution's refit on other samples, (n_nus,)."""
+        """Return the accuracy of each solution's refit on other samples.
+
+        Parameters
+        ----------
+        X : array, sparse array, DataFrame or AnnData (n, d)
+            Samples.
+        y : array-like (n,)
+            Their classes; one that the path does not know counts as missed.
+
+        Returns
+        -------
+        array (n_nus,)
+            Shares of samples whose most probable class is theirs.
+        """
         reader = SampleReader()
         reader.n_features_in_, reader.classes_ = self.solutions[0].coef.shape[1], self.classes
         if self.feature_names is not None:
