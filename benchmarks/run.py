@@ -25,6 +25,8 @@ WORKLOADS = {
     "factorization_fits": "integer factorization: how much it explains, against rounding and exact least squares",
     "covariate_clusters": "convex covariate clustering: seconds and exactness, against Clarabel, SCS, ADMM",
     "covariate_accuracy": "convex covariate clustering: clusters found, and accuracy, against k-means",
+    "tensor_mixtures": "mixtures of tensor normals: seconds of EM and DEEM, against k-means, Clarabel",
+    "tensor_accuracy": "mixtures of tensor normals: error rates of document 004's settings",
     "cohort_events": "ten million events to a matrix",
 }
 QUICK_EVENTS = 1_000_000

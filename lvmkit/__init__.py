@@ -16,6 +16,7 @@ _HOMES = {
     "SUSTain": "lvmkit.models.sustain",
     "SingleTopic": "lvmkit.models.single_topic",
     "SpectralTree": "lvmkit.models.spectral_tree",
+    "TensorNormalMixture": "lvmkit.models.tensor_normal_mixture",
     "save": "lvmkit.storage",
     "load": "lvmkit.storage",
 }
@@ -41,6 +42,7 @@ __all__ = [
     "SUSTain",
     "SingleTopic",
     "SpectralTree",
+    "TensorNormalMixture",
     "__version__",
     "load",
     "save",

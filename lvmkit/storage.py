@@ -19,6 +19,7 @@ from lvmkit.models import (
     SingleTopic,
     SpectralTree,
     SUSTain,
+    TensorNormalMixture,
 )
 from lvmkit.subspaces import SubspaceMoments
 from lvmkit.trees import Tree
@@ -26,7 +27,7 @@ from lvmkit.trees.forms import PREFIX, as_arrays, nodes_of
 from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED
 
 Mixture = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
-Model = Mixture | SpectralTree | SUSTain
+Model = Mixture | SpectralTree | SUSTain | TensorNormalMixture
 
 FORMAT = "lvmkit-model-1"
 _MIXTURES: dict[str, type[Mixture]] = {
@@ -52,8 +53,14 @@ _UNREADABLE = (
     AttributeError,
     NotImplementedError,
 )
-_PLAIN = ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_", "fit_", "init_")
+_PLAIN = (
+    *("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_", "fit_", "init_"),
+    *("penalty_", "gap_", "log_likelihood_", "bic_", "converged_"),
+)
 _FACTOR = "factor_"
+_COVARIANCE = "covariance_"
+_DENSITY = "density_covariance_"
+_TENSORS = ("means_", "discriminants_", "density_means_")
 _PER_MODE = ("max_score", "min_score")
 
 
@@ -65,7 +72,8 @@ def save(
 ) -> Path:
     """Write a fitted model to a file that holds numbers and text only.
 
-    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of the sums
+    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of means, discriminants
+    and covariances of tensors, of the sums
     `moments_` of models of counts, of the nodes of a tree, of the scores of features (not of samples, nor a start given
     as arrays) and, as the text `header`, a JSON object: format, version of lvmkit, class, parameters, names of
     features and modes, the fingerprint of the data and the annotations. No row of
@@ -81,7 +89,7 @@ def save(
 
     Parameters
     ----------
-    model : BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree or SUSTain
+    model : BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree, SUSTain or TensorNormalMixture
         Fitted.
     path : str or path
         Where; the name is used as it is.
@@ -110,7 +118,14 @@ def save(
         msg = f"this {type(model).__name__} is not fitted yet; call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
-    if isinstance(model, SUSTain):
+    if isinstance(model, TensorNormalMixture):
+        arrays |= {name: getattr(model, name) for name in _TENSORS}
+        for stem, parts in (
+            (_COVARIANCE, model.covariances_),
+            (_DENSITY, model.density_covariances_),
+        ):
+            arrays |= {f"{stem}{m}": part for m, part in enumerate(parts)}
+    elif isinstance(model, SUSTain):
         arrays |= {f"{_FACTOR}{n}": factor for n, factor in enumerate(model.factors_) if n}
     elif not isinstance(getattr(model, "init", ""), str):
         arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
@@ -148,7 +163,7 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Returns
     -------
-    BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree or SUSTain
+    BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree, SUSTain or TensorNormalMixture
         Fitted, without `labels_`: predict the rows again. Of a SUSTain `factors_[0]` has no rows: transform them
         again. Without `moments_`, to which `partial_fit` adds, if
         it is a BernoulliMixture or the file was written before they were kept.
@@ -160,7 +175,7 @@ def load(path: str | os.PathLike[str]) -> Model:
     ValueError
         If the file is truncated, is not a model of lvmkit, or was written by a later format.
     """
-    name, known = Path(path).name, {*_ARRAYS, *_INIT, *_SUMS}
+    name, known = Path(path).name, {*_ARRAYS, *_INIT, *_SUMS, *_TENSORS}
     try:
         with Path(path).open("rb") as file:
             if not zipfile.is_zipfile(file):
@@ -172,7 +187,7 @@ def load(path: str | os.PathLike[str]) -> Model:
                 arrays = {
                     key: stored[key]
                     for key in stored.files
-                    if key in known or key.startswith((PREFIX, _FACTOR))
+                    if key in known or key.startswith((PREFIX, _FACTOR, _COVARIANCE, _DENSITY))
                 }
         return _rebuilt(header, arrays)
     except FileNotFoundError:
@@ -234,8 +249,11 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
         return _rebuilt_tree(header, arrays)
     if header["model"] == SUSTain.__name__:
         return _rebuilt_scores(header, arrays)
+    if header["model"] == TensorNormalMixture.__name__:
+        return _rebuilt_tensors(header, arrays)
     if header["model"] not in _MIXTURES:
-        known = [*sorted(_MIXTURES), SpectralTree.__name__, SUSTain.__name__]
+        others = (SpectralTree, SUSTain, TensorNormalMixture)
+        known = [*sorted(_MIXTURES), *(other.__name__ for other in others)]
         msg = f"it holds a {header['model']!r}; known are {known}"
         raise ValueError(msg)
     model = _MIXTURES[header["model"]].from_parameters(
@@ -292,6 +310,26 @@ def _rebuilt_scores(header: Any, arrays: dict[str, Any]) -> SUSTain:
     model.annotations_ = header["annotations"]
     if "fit_trace_" in arrays:
         model.fit_trace_ = arrays["fit_trace_"]
+    for key in _PLAIN:
+        if key in header["fitted"]:
+            setattr(model, key, header["fitted"][key])
+    return model
+
+
+def _rebuilt_tensors(header: Any, arrays: dict[str, Any]) -> TensorNormalMixture:
+    """Make a mixture of tensors from the content of a file."""
+    means = arrays["means_"]
+    model = TensorNormalMixture.from_parameters(
+        arrays["weights_"],
+        means,
+        [arrays[f"{_COVARIANCE}{m}"] for m in range(means.ndim - 1)],
+        discriminants=arrays["discriminants_"],
+    ).set_params(**header["params"])
+    model.density_means_ = arrays["density_means_"]
+    model.density_covariances_ = [arrays[f"{_DENSITY}{m}"] for m in range(means.ndim - 1)]
+    if header["feature_names"] is not None:
+        model.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
+    model.annotations_ = header["annotations"]
     for key in _PLAIN:
         if key in header["fitted"]:
             setattr(model, key, header["fitted"][key])

@@ -11,6 +11,7 @@ from lvmkit import (
     SingleTopic,
     SpectralTree,
     SUSTain,
+    TensorNormalMixture,
 )
 from lvmkit.models import CovariateConvexClustering, CovariateKMeans
 
@@ -105,4 +106,17 @@ def test_scikit_learn_contract_of_scores(estimator, check):
     ]
 )
 def test_scikit_learn_contract_of_covariate_clusters(estimator, check):
+    check(estimator)
+
+
+# Matrices are tensors of order one. The checks' data are small, and often do not speak for clusters.
+@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@parametrize_with_checks(
+    [
+        TensorNormalMixture(init="kmeans", n_jobs=1),
+        TensorNormalMixture(method="em", n_jobs=1),
+        TensorNormalMixture(n_components=3, penalty=0.3, init="random"),
+    ]
+)
+def test_scikit_learn_contract_of_tensor_mixtures(estimator, check):
     check(estimator)

@@ -22,7 +22,7 @@ SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob
 PUBLIC = {
     "lvmkit": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
-        *("SpectralTree", "SUSTain", "CovariateClusteringClassifier"),
+        *("SpectralTree", "SUSTain", "CovariateClusteringClassifier", "TensorNormalMixture"),
         *("__version__", "load", "save"),
     },
     "lvmkit.cohorts": {
@@ -38,6 +38,8 @@ PUBLIC = {
         *("make_nested_topics", "make_exact_counts", "make_poisson_counts", "SimulatedCounts"),
         *("fetch_desynpuf", "fetch_desynpuf_tensor", "fetch_nhds2010_tensor", "fetch_oslo_bike"),
         *("make_covariate_clusters", "SimulatedCovariates"),
+        *("make_tensor_mixture", "tensor_setting", "TensorSetting", "LabelledTensor"),
+        *("fetch_eeg", "fetch_faculty_salaries", "fetch_serology", "fetch_us_crime"),
     },
     "lvmkit.moments": {
         *("EQUAL_ROWS", "POISSON", "POOLED", "RAW", "Moments", "Weighting", "WhitenedMoments"),
@@ -57,6 +59,8 @@ PUBLIC = {
         *("CovariateClusteringClassifier", "CovariateConvexClustering", "CovariateKMeans"),
         *("covariate_path", "CovariateClusterPath", "CovariateSolution", "CrossValidation"),
         *("covariate_baseline_path", "select_covariates", "CovariateSelection"),
+        *("TensorNormalMixture", "select_penalty", "select_tensor_components"),
+        *("PenaltyPath", "ComponentsPath"),
     },
     "lvmkit.similarities": {
         *("Edges", "check_similarity", "class_covariance", "from_codes", "from_embeddings"),
@@ -78,6 +82,14 @@ PUBLIC = {
         *("relevance_table", "sizes_chart", "sizes_table", "stability_chart", "stability_table"),
         *("shares_chart", "shares_table", "topic_map_chart", "topic_map_table"),
         *("selection_chart", "selection_table", "tree_chart", "tree_table"),
+        *("tensor_slice_chart", "tensor_slice_table", "sparsity_path_chart", "sparsity_path_table"),
+        *(
+            "tensor_selection_chart",
+            "tensor_selection_table",
+            "posteriors_chart",
+            "posteriors_table",
+        ),
+        *("certainty_chart", "certainty_table"),
         *("cluster_stability_chart", "cluster_stability_table", "Consensus"),
         *("fit_time_chart", "fit_time_table", "rank_chart", "rank_table"),
         *("score_card_chart", "score_card_table"),
@@ -91,7 +103,7 @@ PUBLIC = {
     },
     "lvmkit_widgets": {
         *("ClusterExplorer", "Dashboard", "StabilityPanel", "TopicRelevance", "TreeNavigator"),
-        *("CovariatePath", "ScoreCards", "Workbench"),
+        *("CovariatePath", "TensorExplorer", "ScoreCards", "Workbench"),
     },
 }
 

@@ -5,6 +5,7 @@ Tables are made from values (`lvmkit.scores.CodeCounts` most of the time), chart
 """
 
 from lvmkit.charts.attributes import attributes_chart, attributes_table
+from lvmkit.charts.certainty import certainty_chart, certainty_table
 from lvmkit.charts.cluster_stability import cluster_stability_chart, cluster_stability_table
 from lvmkit.charts.code_profile import code_profile_chart, code_profile_table
 from lvmkit.charts.comparison import comparison_chart, comparison_table
@@ -15,15 +16,19 @@ from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
 from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
 from lvmkit.charts.merge_tree import merge_tree_chart, merge_tree_table
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
+from lvmkit.charts.posteriors import posteriors_chart, posteriors_table
 from lvmkit.charts.rank_curve import rank_chart, rank_table
 from lvmkit.charts.relevance import relevance_chart, relevance_summary, relevance_table
 from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit.charts.selection import selection_chart, selection_table
 from lvmkit.charts.shares import shares_chart, shares_table
 from lvmkit.charts.sizes import sizes_chart, sizes_table
+from lvmkit.charts.sparsity_path import sparsity_path_chart, sparsity_path_table
 from lvmkit.charts.stability import stability_chart, stability_table
 from lvmkit.charts.stability_curve import stability_curve_chart, stability_curve_table
 from lvmkit.charts.svg import png, png_data_uri, svg
+from lvmkit.charts.tensor_selection import tensor_selection_chart, tensor_selection_table
+from lvmkit.charts.tensor_slice import tensor_slice_chart, tensor_slice_table
 from lvmkit.charts.theme import theme, themed
 from lvmkit.charts.topic_map import topic_map_chart, topic_map_table
 from lvmkit.charts.tree import tree_chart, tree_table
@@ -34,6 +39,8 @@ __all__ = [
     "Heatmap",
     "attributes_chart",
     "attributes_table",
+    "certainty_chart",
+    "certainty_table",
     "cluster_stability_chart",
     "cluster_stability_table",
     "code_profile_chart",
@@ -56,6 +63,8 @@ __all__ = [
     "path_curves_table",
     "png",
     "png_data_uri",
+    "posteriors_chart",
+    "posteriors_table",
     "rank_chart",
     "rank_table",
     "relevance_chart",
@@ -69,11 +78,17 @@ __all__ = [
     "shares_table",
     "sizes_chart",
     "sizes_table",
+    "sparsity_path_chart",
+    "sparsity_path_table",
     "stability_chart",
     "stability_curve_chart",
     "stability_curve_table",
     "stability_table",
     "svg",
+    "tensor_selection_chart",
+    "tensor_selection_table",
+    "tensor_slice_chart",
+    "tensor_slice_table",
     "theme",
     "themed",
     "topic_map_chart",

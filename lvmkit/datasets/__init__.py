@@ -22,25 +22,43 @@ from lvmkit.datasets.simulate_covariates import (
     SimulatedCovariates,
     make_covariate_clusters,
 )
+from lvmkit.datasets.simulate_tensors import (
+    TensorSetting,
+    make_tensor_mixture,
+    tensor_setting,
+)
 from lvmkit.datasets.simulate_topics import SimulatedTopics, make_poisson_mixture, make_topics
 from lvmkit.datasets.synthea import fetch_synthea1k
+from lvmkit.datasets.tensors import (
+    LabelledTensor,
+    fetch_eeg,
+    fetch_faculty_salaries,
+    fetch_serology,
+    fetch_us_crime,
+)
 
 __all__ = [
+    "LabelledTensor",
     "SimulatedCounts",
     "SimulatedCovariates",
     "SimulatedMixture",
     "SimulatedTopics",
+    "TensorSetting",
     "fetch_dante",
     "fetch_desynpuf",
     "fetch_desynpuf_tensor",
     "fetch_diabetes130",
+    "fetch_eeg",
+    "fetch_faculty_salaries",
     "fetch_movie_reviews",
     "fetch_newsgroups20",
     "fetch_nhds2010",
     "fetch_nhds2010_tensor",
     "fetch_oslo_bike",
+    "fetch_serology",
     "fetch_state_union",
     "fetch_synthea1k",
+    "fetch_us_crime",
     "load_discharges",
     "make_appendix_e",
     "make_bernoulli_mixture",
@@ -49,5 +67,7 @@ __all__ = [
     "make_nested_topics",
     "make_poisson_counts",
     "make_poisson_mixture",
+    "make_tensor_mixture",
     "make_topics",
+    "tensor_setting",
 ]

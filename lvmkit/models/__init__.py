@@ -21,9 +21,17 @@ from lvmkit.models.poisson_mixture import PoissonMixture
 from lvmkit.models.single_topic import SingleTopic
 from lvmkit.models.spectral_tree import SpectralTree
 from lvmkit.models.sustain import SUSTain
+from lvmkit.models.tensor_normal_mixture import TensorNormalMixture
+from lvmkit.models.tensor_selection import (
+    ComponentsPath,
+    PenaltyPath,
+    select_penalty,
+    select_tensor_components,
+)
 
 __all__ = [
     "BernoulliMixture",
+    "ComponentsPath",
     "CovariateClusterPath",
     "CovariateClusteringClassifier",
     "CovariateConvexClustering",
@@ -33,14 +41,18 @@ __all__ = [
     "CrossValidation",
     "Factorization",
     "LatentDirichlet",
+    "PenaltyPath",
     "PoissonMixture",
     "SUSTain",
     "SingleTopic",
     "SpectralTree",
+    "TensorNormalMixture",
     "baselines",
     "covariate_baseline_path",
     "covariate_path",
     "factor_baselines",
     "select_covariates",
+    "select_penalty",
+    "select_tensor_components",
     "truncated",
 ]

@@ -10,13 +10,19 @@ import pytest
 from scipy.io import netcdf_file
 
 from lvmkit.datasets import (
+    LabelledTensor,
     desynpuf,
     fetch_desynpuf,
     fetch_desynpuf_tensor,
+    fetch_eeg,
+    fetch_faculty_salaries,
     fetch_nhds2010,
     fetch_nhds2010_tensor,
     fetch_oslo_bike,
+    fetch_serology,
+    fetch_us_crime,
     oslo,
+    tensors,
 )
 
 TEXT = {"dtype": str, "keep_default_na": False}
@@ -264,3 +270,165 @@ def test_oslo_is_downloaded_as_published(real_data, elsewhere, site, monkeypatch
     assert tensor.obs.index.tolist() == parts["station"].tolist()
     assert tensor.obs["lon"].tolist() == parts["lon"].tolist()
     assert (elsewhere / "oslo_bike" / "oslo_bike.nc4").is_file()
+
+
+@pytest.mark.usefixtures("real_data")
+def test_serology_is_centered_and_has_floors():
+    tensor = fetch_serology()
+    assert repr(tensor) == "LabelledTensor of 438 samples: 6 antigen × 11 receptor"
+    assert tensor.values.dtype == np.float64
+    status = tensor.samples["status"]
+    assert status.value_counts(sort=False).to_dict() == tensors.STATUS
+    assert status.is_monotonic_increasing
+    np.testing.assert_allclose(tensor.values.mean(axis=0), 0, atol=1e-12)
+    at_floor = (tensor.values == tensor.values.min(axis=0)).mean(axis=0)
+    antigen, receptor = np.unravel_index(at_floor.argmax(), at_floor.shape)
+    assert (tensor.labels[0][antigen], tensor.labels[1][receptor]) == ("S1 Trimer", "IgG2")
+    assert at_floor.max() == pytest.approx(0.573, abs=1e-3)
+
+
+def test_serology_as_published_is_as_stored(real_data, elsewhere, site, monkeypatch):
+    folder, address = site
+    with np.load(real_data / "tensors/covid19_serology.npz", allow_pickle=False) as stored:
+        parts = dict(stored)
+    np.save(folder / "published.npy", parts["values"])
+    urls = (f"{address}/gone.npy", f"{address}/published.npy")
+    monkeypatch.setattr(
+        tensors, "SEROLOGY_PUBLISHED", replace(tensors.SEROLOGY_PUBLISHED, urls=urls)
+    )
+    tensor = fetch_serology()
+    np.testing.assert_array_equal(tensor.values, parts["values"])
+    for ours, theirs in zip(tensor.labels, (parts["antigen"], parts["receptor"]), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_array_equal(tensor.samples["status"], parts["status"])
+    assert (elsewhere / "tensors" / "COVID19_data.npy").is_file()
+
+
+@pytest.mark.usefixtures("real_data")
+def test_eeg_leaves_out_what_is_not_the_scalp():
+    scalp, whole = fetch_eeg(), fetch_eeg(scalp_only=False)
+    assert (scalp.shape, whole.shape) == ((99, 61, 256), (99, 64, 256))
+    names = whole.labels[0].tolist()
+    assert set(names) - set(scalp.labels[0]) == {"X", "Y", "nd"}
+    places = [names.index(name) for name in scalp.labels[0]]
+    np.testing.assert_array_equal(scalp.values, whole.values[:, places])
+    assert names[np.abs(whole.values).max(axis=(0, 2)).argmax()] == "X"
+    assert scalp.labels[1][[0, 1, 128, 255]].tolist() == ["0", "4", "500", "996"]
+    assert scalp.samples["group"].value_counts().to_dict() == {"control": 50, "alcoholic": 49}
+    by_subject = scalp.samples.groupby("subject")
+    assert (by_subject["group"].nunique() == 1).all()
+    assert sorted(by_subject.size()) == [4] + [5] * 19
+    assert not scalp.samples[["subject", "trial"]].duplicated().any()
+
+
+@pytest.mark.usefixtures("real_data")
+def test_salaries_are_named_as_the_numbers_and_universities_say():
+    tensor = fetch_faculty_salaries()
+    assert tensor.shape == (696, 2, 3, 13)
+    female, male = (
+        tensor.values[:, tensor.labels[0].tolist().index(g)] for g in ("Female", "Male")
+    )
+    assert (male > female).mean() == pytest.approx(0.827, abs=1e-3)
+    full, middle, first = (
+        tensor.values[:, :, tensor.labels[1].tolist().index(rank)]
+        for rank in ("Full", "Associate", "Assistant")
+    )
+    assert (full > middle).mean() == pytest.approx(0.996, abs=1e-3)
+    assert (middle > first).mean() == pytest.approx(0.981, abs=1e-3)
+    assert tensor.labels[2][[0, 6, 12]].tolist() == ["2003/04", "2009/10", "2015/16"]
+    samples = tensor.samples.set_index("institution")
+    for name in ("Yale University", "Stanford University", "Boston College"):
+        assert samples.loc[name, "control"] == "private"
+    assert samples.loc["University of California at Berkeley", "control"] == "public"
+    state = samples.index.str.contains("State University")
+    assert (state.sum(), (samples["control"][state] == "public").sum()) == (147, 147)
+
+
+@pytest.mark.usefixtures("real_data")
+def test_crime_leaves_out_the_population_and_sums():
+    rates, whole = fetch_us_crime(), fetch_us_crime(population=True, totals=True)
+    assert (rates.shape, whole.shape) == ((236, 7, 13), (236, 10, 13))
+    assert [name.endswith("_rate") for name in whole.labels[0]] == [False] + [True] * 9
+    assert whole.values[:, 0].min() > 40_000
+    of = dict(zip(whole.labels[0], np.moveaxis(whole.values, 1, 0), strict=True))
+    parts = {
+        "violent_crime_rate": ("murder_rate", "rape_rate", "robbery_rate", "aggravated_assault_rate"),
+        "property_crime_rate": ("burglary_rate", "larceny_rate", "vehicle_theft_rate"),
+    }  # fmt: skip
+    for total, names in parts.items():
+        assert np.abs(of[total] - sum(of[name] for name in names)).max() < 0.21
+        assert total not in rates.labels[0]
+    left = [name for name in whole.labels[0] if name in set(rates.labels[0])]
+    assert rates.labels[0].tolist() == left
+    np.testing.assert_array_equal(rates.values[:, 0], of["murder_rate"])
+    assert rates.labels[1].tolist() == [str(year) for year in range(2000, 2013)]
+    people = rates.samples["population"]
+    assert rates.samples["department"][people.argmax()].startswith("New York")
+    np.testing.assert_allclose(people, of["population"].mean(axis=1), atol=0.5)
+
+
+@pytest.mark.usefixtures("elsewhere")
+@pytest.mark.parametrize("fetched", [fetch_eeg, fetch_faculty_salaries, fetch_us_crime])
+def test_tensors_without_an_address_say_where_to_put_the_file(fetched):
+    with pytest.raises(ConnectionError, match=r"no address .*put .*npz into the folder 'tensors'"):
+        fetched()
+
+
+def test_a_damaged_tensor_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "tensors").mkdir()
+    np.savez(tmp_path / "tensors" / "eeg_alcoholism.npz", channel=np.zeros(3))
+    monkeypatch.setenv("LVMKIT_DATA", str(tmp_path))
+    with pytest.raises(
+        ValueError, match=r"tensors/eeg_alcoholism.npz is damaged or another version"
+    ):
+        fetch_eeg()
+
+
+def labelled(**changes):
+    parts = {
+        "values": np.arange(24).reshape(4, 2, 3),
+        "mode_names": ("test", "week"),
+        "labels": (["IgG", "IgM"], [0, 2, 4]),
+        "samples": pd.DataFrame({"status": list("abca")}),
+    }
+    return LabelledTensor(**{**parts, **changes})
+
+
+def test_a_labelled_tensor_is_its_values_to_numpy():
+    tensor = labelled()
+    assert len(tensor) == 4
+    np.testing.assert_array_equal(np.asarray(tensor), np.arange(24.0).reshape(4, 2, 3))
+    assert np.asarray(tensor, dtype=np.float32).dtype == np.float32
+    assert np.shares_memory(np.asarray(tensor), tensor.values)
+    assert not np.shares_memory(np.array(tensor), tensor.values)
+    order_1 = LabelledTensor(np.ones((3, 2)), ("test",), (["a", "b"],))
+    assert order_1.samples.shape == (3, 0)
+
+
+@pytest.mark.parametrize(
+    "chosen", [[True, False, False, True], np.array([0, 3]), slice(0, 4, 3), [0, -1]]
+)
+def test_some_samples_of_a_tensor_keep_their_names(chosen):
+    part = labelled(source="here", description="what")[chosen]
+    np.testing.assert_array_equal(part.values, np.arange(24.0).reshape(4, 2, 3)[[0, 3]])
+    assert part.samples["status"].tolist() == ["a", "a"]
+    assert part.labels[1].tolist() == ["0", "2", "4"]
+    assert (part.source, part.description) == ("here", "what")
+    assert labelled(samples=pd.DataFrame())[chosen].samples.index.tolist() == [0, 3]
+    assert labelled()[2].shape == (1, 2, 3)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"mode_names": ("test",)}, r"mode_names has 1 and labels 2 for values of shape \(4, 2, 3\)"),
+        ({"values": np.ones(4), "mode_names": (), "labels": ()}, "mode_names has 0"),
+        ({"mode_names": ("test", "test")}, "mode_names: 'test' occur more than once"),
+        ({"labels": (["IgG", "IgM"], [0, 2])}, r"labels of 'week' have shape \(2,\); expected \(3,\)"),
+        ({"labels": (["IgG", "IgG"], [0, 2, 4])}, "labels of 'test': 'IgG' occur more than once"),
+        ({"samples": pd.DataFrame({"status": [1, 2]})}, "samples has 2 rows for 4 samples"),
+    ],
+)  # fmt: skip
+def test_parts_that_do_not_fit_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        labelled(**changes)

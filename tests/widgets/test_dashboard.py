@@ -78,6 +78,25 @@ def test_values_arrive_before_the_button_that_was_pressed(board):
     assert heard == [{"k": 9}]
 
 
+@pytest.mark.parametrize("asked", ["first", "last"])
+def test_an_answer_is_not_undone_by_the_message_that_it_answers(asked):
+    """A browser says what was picked, and that it lacks what belongs to it."""
+    names = [f"part{i}" for i in range(9)]
+    board = Dashboard({name: Text() for name in names}, names)
+    picked = names[0] if asked == "first" else names[-1]
+    others = [name for name in names if name != picked]
+
+    def answer(_):
+        for name in others:
+            board.components[name].text = "there"
+
+    board.listen(picked, "text", answer)
+    twin = board._exchange.page()
+    twin.param.update({f"{picked}_text": "7"} | {f"{name}_text": "on its way" for name in others})
+    for name in others:
+        assert board.components[name].text == getattr(twin, f"{name}_text") == "there"
+
+
 def test_two_clicks_that_a_host_merged_into_one_message_both_happen(board):
     heard = []
     board.listen("controls", "pressed", heard.append)

@@ -473,15 +473,52 @@ def test_documents_are_read_and_nothing_of_them_is_hidden(documents, tmp_path):
 # -- large trees --------------------------------------------------------------------------------
 
 
-def test_a_tree_of_thousands_of_leaves_sends_numbers_as_they_are_asked_for(tmp_path, monkeypatch):
+@pytest.fixture
+def few_cells(monkeypatch):
+    """Let trees count as large that are not."""
     from lvmkit_widgets.navigator import outline, report, terms
 
-    tree = complete(12, d=40, size=400)
     for module in (terms, report):
         monkeypatch.setattr(module, "LIVE_CELLS", 20_000, raising=False)
     monkeypatch.setattr(terms.holds_all, "__defaults__", (20_000,))
     monkeypatch.setattr(report, "SAVED_CELLS", 20_000)
     assert outline.holds_all is terms.holds_all
+
+
+@pytest.mark.parametrize("last", ["tree", "relevance"])
+def test_what_the_browser_has_not_got_yet_does_not_undo_the_answer(few_cells, last):
+    """A pick says in one message which node, and that its numbers are not there: in any order."""
+    board, leaf = TreeNavigator(complete(12, d=40, size=400)), 8190
+    twin = board._exchange.page()
+    twin.param.update(tree_selected=2, tree_row=2, relevance_cluster=2)
+    message = {
+        "tree": {"tree_selected": leaf, "tree_row": None},
+        "relevance": {"relevance_cluster": None},
+    }
+    with board.batch():  # as if it were one message
+        for name in sorted(message, key=lambda name: name == last):
+            twin.param.update(**message[name])
+    place = board.components["tree"].held.index(leaf)
+    assert place > 2
+    assert (twin.tree_selected, twin.tree_row, twin.relevance_cluster) == (leaf, place, place)
+
+
+def test_numbers_come_while_splits_are_looked_at_too(few_cells):
+    board = TreeNavigator(complete(12, d=40, size=400))
+    part = board.components["tree"]
+    board.stage.tabs = {"main": 1}
+    part.selected = 4094  # the last above the leaves
+    assert {4094, 8189, 8190} <= set(part.held)
+    shares = numbers(board.components["relevance"], "centers", np.float32, len(part.held))
+    for node in (4094, 8189, 8190):
+        mean = board.state.tree.nodes[node].mean
+        np.testing.assert_allclose(shares[part.held.index(node)], mean, atol=0.01)
+    board.stage.tabs = {"main": 0}
+    assert part.row == part.held.index(4094) == board.components["relevance"].cluster
+
+
+def test_a_tree_of_thousands_of_leaves_sends_numbers_as_they_are_asked_for(few_cells, tmp_path):
+    tree = complete(12, d=40, size=400)
     board = TreeNavigator(tree)
     part, relevance = board.components["tree"], board.components["relevance"]
     assert len(part.children) == 8191

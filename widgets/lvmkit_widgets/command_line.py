@@ -9,7 +9,8 @@ EPILOG = "Nothing leaves this machine: dashboards are served to this machine onl
 give another address and a token."
 DATA_SETS = (
     "patients: nhds2010, diabetes130, synthea1k, desynpuf; counts of several modes: nhds2010_tensor, \
-desynpuf_tensor, oslo_bike; texts: dante, state_union, movie_reviews, newsgroups20"
+desynpuf_tensor, oslo_bike; tensors: serology, eeg, faculty_salaries, us_crime; texts: dante, state_union, \
+movie_reviews, newsgroups20"
 )
 ABOUT = "The command lvmkit: explore a cohort, its phenotypes or topics, write a report, fetch public data."
 

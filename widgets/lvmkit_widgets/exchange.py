@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
+
+from param.parameterized import batch_call_watchers
 
 from lvmkit_widgets.component import Component, Signal
 from lvmkit_widgets.jobs import Host
@@ -165,9 +167,16 @@ class Exchange:
             asked_by.reset(token)
 
     def _take(self, changes: Mapping[str, Any]) -> None:
-        """Set what a browser changed."""
-        for name, fields in self._sorted(changes, signals=False).items():
-            self._update(name, fields)
+        """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
+        state = self._sorted(changes, signals=False)
+        try:
+            with ExitStack() as waiting:
+                for name in reversed(state):  # the first is let go first
+                    waiting.enter_context(batch_call_watchers(self.parts[name]))
+                for name, fields in state.items():
+                    self._update(name, fields)
+        except ValueError as error:
+            self._fail(error)
         for name, fields in self._sorted(changes, signals=True).items():
             for field, value in fields.items():
                 known = getattr(self.parts[name], field)[0]
@@ -184,11 +193,10 @@ class Exchange:
             self._fail(error)
 
     def _sorted(self, changes: Mapping[str, Any], *, signals: bool) -> dict[str, dict[str, Any]]:
-        """Return the changed fields by component: only signals, or only the rest."""
+        """Return the changed fields by component, as these were declared: only signals, or only the rest."""
         parts: dict[str, dict[str, Any]] = {}
-        for key in changes.keys() & self._flat.keys():
-            name, field = self._flat[key]
-            if isinstance(self.parts[name].param[field], Signal) is signals:
+        for key, (name, field) in self._flat.items():
+            if key in changes and isinstance(self.parts[name].param[field], Signal) is signals:
                 parts.setdefault(name, {})[field] = changes[key]
         return parts
 

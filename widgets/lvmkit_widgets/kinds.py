@@ -359,11 +359,31 @@ class CovariateCluster(Component):
     least_nu = param.String("", doc="The smallest ν, at which covariates are weighed one by one.")
 
 
+class TensorSlices(Component):
+    """A slice of the clusters' means or discriminants; which one is chosen in the browser."""
+
+    kind: ClassVar[str] = "tensor_slices"
+
+    modes = Field(default=[], instantiate=True, doc="Dicts: name, labels (one for each place).")
+    clusters = Field(default=[], instantiate=True, doc="Names of the clusters.")
+    means = param.Bytes(b"", doc="float32, clusters x entries, last mode fastest; NaN hides.")
+    discriminants = param.Bytes(b"", doc="float32, clusters but the first x entries; NaN hides.")
+    selected = param.Bytes(b"", doc="uint8, one per entry: whether it is selected.")
+    hidden = Field(default=[], instantiate=True, doc="Clusters that are not shown.")
+    cluster = param.Integer(0, allow_None=True, doc="Cluster that is shown.")
+    show = param.String("mean", doc="mean, difference (from cluster 0) or discriminant.")
+    rows = param.Integer(0, doc="Mode that runs down.")
+    columns = param.Integer(1, doc="Mode that runs across.")
+    at = Field(default=[], instantiate=True, doc="For each mode the place of the slice.")
+    scale = param.String("all", doc="Values of full color: all, slice or row.")
+    outlined = param.Boolean(default=True, doc="Whether selected entries are outlined.")
+    entry = param.Integer(None, allow_None=True, doc="Entry that is picked.")
+
+
 _EVERY = (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
 _TOPICS = (Steps, TopicMap, Versus, Documents)
 _TREES = (Tree, Trail, Branches)
 _CARDS = (Phenotypes, PhenotypePair)
 _COVARIATES = (Covariates, CovariateCluster)
-KINDS: dict[str, type[Component]] = {
-    kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_TREES, *_CARDS, *_COVARIATES)
-}
+_OTHERS = (*_TREES, *_CARDS, *_COVARIATES, TensorSlices)
+KINDS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_OTHERS)}

@@ -35,6 +35,7 @@ class Terms(TreePart):
     def __init__(self) -> None:
         super().__init__()
         self.relevance = Relevance(top=TOP)
+        self._held: list[int] = []  # nodes whose numbers the browser was sent last
         self.components = {"relevance": self.relevance}
         self.layout = "relevance"
 
@@ -47,6 +48,7 @@ class Terms(TreePart):
             Whose codes are shown.
         """
         super().bind(state)
+        self._held = []
         self.relevance.param.update(
             title=f"{state.thing.capitalize()}s of the branch",
             help=help_of(state.thing),
@@ -67,11 +69,10 @@ class Terms(TreePart):
             names=[state.label(i) for i in held],
             balance=state.balance,
             code=state.code,
-            cluster=held.index(state.node),
         )
-        self.tree.param.update(
-            held=None if len(held) == len(state.layout) else held, row=held.index(state.node)
-        )
+        self.tree.held = None if len(held) == len(state.layout) else held
+        self._held = held
+        self._place()
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -84,6 +85,21 @@ class Terms(TreePart):
         self.tree: Any = board.components["tree"]
         board.listen("relevance", "balance", self._weigh)
         board.listen("relevance", "code", self.search)
+        board.listen("relevance", "cluster", self._missed)
+        board.listen("tree", "row", self._missed)
+
+    def _missed(self, row: int | None) -> None:
+        """Say again where the numbers of the node are, should the browser say that it has none.
+
+        It says so together with the node that was picked, and the fields of one message come in no order: this may
+        come after the answer to the pick, and would undo it.
+        """
+        if row is None and self.state.node in self._held:
+            self._place()
+
+    def _place(self) -> None:
+        """Say where among the numbers those of the node are."""
+        self.relevance.cluster = self.tree.row = self._held.index(self.state.node)
 
     def _weigh(self, balance: float) -> None:
         """Take the balance."""
@@ -91,9 +107,10 @@ class Terms(TreePart):
 
 
 class Split(TreePart):
-    """What tells the two parts of a node apart; the browser finds it."""
+    """What tells the two parts of a node apart; the browser finds it in the numbers of the terms."""
 
     title: ClassVar[str] = "What splits it"
+    depends: ClassVar[frozenset[str]] = frozenset({"node", "hide_small", "history"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -107,8 +124,9 @@ class Split(TreePart):
         self.layout = "branches"
 
     def refresh(self) -> None:
-        """Show the state as it is now: nothing beyond what is picked."""
+        """Show the state as it is now: of large trees, the browser lacks numbers of most nodes."""
         self.branches.visible = not self.state.empty
+        self._terms.refresh()
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -118,6 +136,8 @@ class Split(TreePart):
         board : Dashboard
             The dashboard that holds the components.
         """
+        every: Any = board
+        self._terms = next(part for part in every.every_part if isinstance(part, Terms))
         board.listen("branches", "pick", self.search)
 
 

@@ -1,0 +1,87 @@
+"""What the modes of a tensor and the entries along them are called."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lvmkit._typing import Array
+
+Labels = Sequence[Any]
+
+
+class Modes(NamedTuple):
+    """Names of modes, and of the places along each.
+
+    Parameters
+    ----------
+    names : tuple of str
+        One for each mode.
+    labels : tuple of tuple of str
+        For each mode, one for each place.
+    """
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Places along each mode."""
+        return tuple(len(labels) for labels in self.labels)
+
+    def place(self, entry: int) -> tuple[int, ...]:
+        """Find an entry by its number, the last mode counted fastest."""
+        return tuple(int(j) for j in np.unravel_index(entry, self.shape))
+
+    def entry(self, entry: int) -> str:
+        """Name an entry, such as "IgG1 · Spike"."""
+        pairs = zip(self.labels, self.place(entry), strict=True)
+        return " · ".join(labels[j] for labels, j in pairs)
+
+
+def named_modes(
+    shape: Sequence[int],
+    mode_names: Sequence[str] | None = None,
+    labels: Sequence[Labels | None] | None = None,
+) -> Modes:
+    """Check the names of modes and of their places, and make up those that are missing.
+
+    Raises
+    ------
+    ValueError
+        If there is not one name for each.
+    """
+    order = len(shape)
+    if mode_names is not None and (isinstance(mode_names, str) or len(mode_names) != order):
+        msg = f"mode_names needs one text for each of the {order} modes; found {mode_names!r}"
+        raise ValueError(msg)
+    if labels is not None and len(labels) != order:
+        msg = f"labels needs one list for each of the {order} modes; found {len(labels)}"
+        raise ValueError(msg)
+    names = tuple(map(str, mode_names or (f"mode {m}" for m in range(order))))
+    given = [None] * order if labels is None else list(labels)
+    found = []
+    for name, size, texts in zip(names, shape, given, strict=True):
+        if texts is not None and len(texts) != size:
+            msg = f"labels of {name} needs {size} texts; found {len(texts)}"
+            raise ValueError(msg)
+        found.append(tuple(map(str, range(size) if texts is None else texts)))
+    return Modes(names, tuple(found))
+
+
+def number_text(value: float) -> str:
+    """Write a value of any size for readers."""
+    if np.isnan(value):
+        return "–"
+    size = abs(value)
+    if 0 < size < 0.001 or size >= 1e6:
+        text = f"{value:.1e}"
+    else:
+        text = f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
+    return text.replace("-", "−")
+
+
+def strongest(values: Array) -> float:
+    """Return the largest size of known values; 1 where all are 0, so that colors can be divided by it."""
+    known = np.abs(values[np.isfinite(values)])
+    return float(known.max(initial=0.0)) or 1.0

@@ -1,0 +1,268 @@
+"""How many clusters and which λ: BIC, and the error where the truth is known."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
+from lvmkit.charts.sparsity_path import entries_text, log_axis, on_log_axis, penalty_text, strips
+from lvmkit.charts.theme import CATEGORIES, INK, OTHER, PICKED, TEXT_SIZE
+from lvmkit.scores import error_rate
+
+_HEAD, _PANEL, _GAP = 24, 96, 14  # pixels: the line above a panel, a panel, the space below
+_TITLES = {"bic": "BIC: lower is better", "error_rate": "Error rate: lower is better"}
+
+
+def tensor_selection_table(
+    found: Any, *, truth: npt.ArrayLike | None = None, selected: tuple[int, int] | None = None
+) -> pd.DataFrame:
+    """Tabulate BIC, and the error rate where the truth is known, one row per quantity and model.
+
+    Parameters
+    ----------
+    found : PenaltyPath or result of `lvmkit.models.select_tensor_components`
+        One path of λ, or one for each number of clusters.
+    truth : array (n,), optional
+        Known class of each sample.
+    selected : (int, int), optional
+        Number of clusters and place in its path of the model that is looked at; by default the one that
+        is recommended.
+
+    Returns
+    -------
+    DataFrame
+        quantity ("bic" and, with `truth`, "error_rate"), n_components, step (place in the path),
+        penalty, n_selected, value, best (lowest of its number of clusters; of the error rate that with
+        the lowest BIC), selected.
+
+    Raises
+    ------
+    ValueError
+        If `truth` does not have one value for each sample, or there is no such model.
+
+    Notes
+    -----
+    Document 004, section 4: K and λ are chosen by BIC.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> path = SimpleNamespace(penalties=[2.0, 1.0], bic=[90.0, 80.0], n_selected=[1, 3], best=1)
+    >>> path.weights, path.labels = [[0.5, 0.5]] * 2, [[0, 0, 1], [0, 1, 1]]
+    >>> tensor_selection_table(path, truth=[0, 1, 1])[["quantity", "penalty", "value", "best"]]
+         quantity  penalty      value   best
+    0         bic      2.0  90.000000  False
+    1         bic      1.0  80.000000   True
+    2  error_rate      2.0   0.333333  False
+    3  error_rate      1.0   0.000000   True
+    """
+    paths = paths_of(found)
+    k = int(found.best) if hasattr(found, "paths") else next(iter(paths))
+    chosen = (k, int(paths[k].best)) if selected is None else selected
+    if chosen[0] not in paths or not 0 <= chosen[1] < len(paths[chosen[0]].penalties):
+        msg = f"selected={selected} is no model; n_components are {', '.join(map(str, paths))}"
+        raise ValueError(msg)
+    known_classes = None if truth is None else np.unique(np.asarray(truth), return_inverse=True)[1]
+    parts = []
+    for k, path in paths.items():
+        known = {"bic": np.asarray(path.bic, dtype=float)}
+        if known_classes is not None:
+            rates = [error_rate(known_classes, labels) for labels in path.labels]
+            known["error_rate"] = np.array(rates)
+        for quantity, value in known.items():
+            part: dict[str, Any] = {"quantity": quantity, "n_components": k}
+            part |= {"step": np.arange(len(value)), "penalty": np.asarray(path.penalties, float)}
+            part |= {"n_selected": np.asarray(path.n_selected), "value": value}
+            table = pd.DataFrame(part).assign(best=np.arange(len(value)) == int(path.best))
+            parts.append(table.assign(selected=(k == chosen[0]) & (table["step"] == chosen[1])))
+    table = pd.concat(parts, ignore_index=True)
+    return table.sort_values("quantity", kind="stable", ignore_index=True)
+
+
+def tensor_selection_chart(
+    table: pd.DataFrame, *, against: str | None = None, width: int = 480, links: bool = True
+) -> alt.LayerChart:
+    """Draw BIC and error rate against λ, a line for each number of clusters, or against that number.
+
+    Parameters
+    ----------
+    table : DataFrame
+        As made by `tensor_selection_table`.
+    against : {"penalty", "n_components"}, optional
+        What runs across; by default the number of clusters where there are several, of each the
+        best λ.
+    width : int, default=480
+        Width of the picture, in pixels.
+    links : bool, default=True
+        Whether models are links: "#step=…" of the λ of the model that is looked at, or
+        "#components=…".
+
+    Returns
+    -------
+    altair.LayerChart
+        One panel for each quantity.
+
+    Raises
+    ------
+    ValueError
+        If `against` is neither.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> path = SimpleNamespace(penalties=[2.0, 1.0], bic=[90.0, 80.0], n_selected=[1, 3], best=1)
+    >>> path.weights, path.labels = [[0.5, 0.5]] * 2, [[0, 0, 1], [0, 1, 1]]
+    >>> tensor_selection_chart(tensor_selection_table(path)).to_dict()["title"]["text"]
+    ['2 clusters, λ = 1: 3 entries']
+    """
+    several = table["n_components"].nunique() > 1
+    across = against or ("n_components" if several else "penalty")
+    if across not in ("penalty", "n_components"):
+        msg = f'against is "penalty" or "n_components"; found {against!r}'
+        raise ValueError(msg)
+    over_k = across == "n_components"
+    data = _placed(table[table["best"] | table["selected"]] if over_k else table, over_k=over_k)
+    height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
+    ends = _ends(data)
+    left = margin(ends["text_end"], width * 0.3, least=48)
+    right = 16 if over_k or not several else 96
+    x = _over_k(table) if over_k else log_axis(data["at"])
+    y = pixels("y", height)
+    lines = drawn(data[data["best"]] if over_k else data).mark_line(
+        strokeWidth=1.5, interpolate="linear"
+    )
+    marked = drawn(data[data["best"] | data["selected"]]).mark_point(filled=True, opacity=1)
+    color = alt.Color("color:N", scale=None, legend=None)
+    head = drawn(_heads(data, width - left - right)).mark_text(align="left", x=0, color=INK)
+    numbers = drawn(ends).mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
+    return frame(
+        [
+            head.encode(y, alt.Text("text_head:N")),
+            numbers.encode(y, alt.Text("text_end:N")),
+            lines.encode(x, y, alt.Detail("line:N"), alt.Color("hue:N", scale=None, legend=None)),
+            *([] if right < 20 else [_tails(data, height)]),
+            marked.encode(x, y, color, alt.Size("size:Q", scale=None)),
+            *(_links(data, height, x, over_k=over_k) if links else []),
+        ],
+        title=_named(table),
+        subtitle="Orange: the model that is looked at; large dots: lowest BIC"
+        + (" of each number of clusters." if several else "."),
+        description=f"Line charts of BIC against {'the number of clusters' if over_k else 'λ'}.",
+        width=width,
+        height=height,
+        left=left,
+        right=right,
+        below=44,
+    )
+
+
+def paths_of(found: Any) -> Mapping[int, Any]:
+    """Return the path of each number of clusters."""
+    paths = getattr(found, "paths", None)
+    if paths is not None:
+        return {int(k): path for k, path in sorted(paths.items())}
+    return {len(found.weights[0]): found}
+
+
+def _placed(table: pd.DataFrame, *, over_k: bool) -> pd.DataFrame:
+    """Give every value its place."""
+    data = table.dropna(subset=["value"]).copy()
+    data["at"] = (
+        data["n_components"] if over_k else on_log_axis(data["penalty"].to_numpy(dtype=float))
+    )
+    data["top"] = _HEAD + (_HEAD + _PANEL + _GAP) * pd.factorize(data["quantity"])[0]
+    groups = data.groupby("quantity", sort=False)["value"]
+    low, high = groups.transform("min"), groups.transform("max")
+    span = (high - low).where(high > low, 1.0)
+    data["y"] = data["top"] + _PANEL * (1 - (data["value"] - low) / span)
+    places, numbers = pd.factorize(data["n_components"], sort=True)
+    hues = [CATEGORIES[i % len(CATEGORIES)] for i in range(len(numbers))]
+    data["hue"] = PICKED if over_k or len(numbers) == 1 else [hues[i] for i in places]
+    data["color"] = np.where(data["selected"], OTHER, data["hue"])
+    data["size"] = np.where(data["best"], 110, 50)
+    data["line"] = [
+        quantity if over_k else f"{quantity} {k}"
+        for quantity, k in zip(data["quantity"], data["n_components"], strict=True)
+    ]
+    return data
+
+
+def _over_k(table: pd.DataFrame) -> alt.X:
+    """Return the horizontal axis of numbers of clusters."""
+    numbers = sorted({int(k) for k in table["n_components"]})
+    pad = max((numbers[-1] - numbers[0]) * 0.04, 0.25)
+    scale = alt.Scale(domain=[numbers[0] - pad, numbers[-1] + pad], nice=False, zero=False)
+    axis = alt.Axis(
+        values=numbers[:: -(-len(numbers) // 16)],
+        format="d",
+        title="clusters",
+        domain=False,
+        grid=False,
+    )
+    return alt.X("at:Q", scale=scale, axis=axis)
+
+
+def _links(data: pd.DataFrame, height: float, x: alt.X, *, over_k: bool) -> list[alt.Chart]:
+    """Make models links: each number of clusters, or each λ of the number that is looked at."""
+    if over_k:
+        dots = data[data["best"] & (data["quantity"] == "bic")].copy()
+        dots["href"] = [f"#components={k}" for k in dots["n_components"]]
+        dots["hover"] = [_model(row) for row in dots.itertuples()]
+        point = drawn(dots).mark_point(filled=True, opacity=0, size=600)
+        place = (x, pixels("y", height))
+        return [point.encode(*place, alt.Href("href:N"), alt.Description("hover:N"))]
+    now = int(data.loc[data["selected"], "n_components"].iloc[0])
+    steps = data[(data["n_components"] == now) & (data["quantity"] == "bic")].copy()
+    steps["href"] = [f"#step={step}" for step in steps["step"]]
+    steps["hover"] = [_model(row) for row in steps.itertuples()]
+    return [strips(steps, height)]
+
+
+def _tails(data: pd.DataFrame, height: float) -> alt.Chart:
+    """Name each line at the right end of the first panel."""
+    first = data[data["quantity"] == data["quantity"].iloc[0]]
+    last = first.loc[first.groupby("n_components")["at"].idxmax()].sort_values("y", kind="stable")
+    top = float(last["top"].iloc[0])
+    last["place"] = top + apart(last["y"].to_numpy(dtype=float) - top, _PANEL)
+    last["at"] = data["at"].max()  # below each other, right of all lines
+    last["text_tail"] = [f"{k} cluster{'' if k == 1 else 's'}" for k in last["n_components"]]
+    named = drawn(last).mark_text(align="left", dx=10, color=INK, fontSize=TEXT_SIZE - 1)
+    return named.encode(log_axis(data["at"]), pixels("place", height), alt.Text("text_tail:N"))
+
+
+def _heads(data: pd.DataFrame, room: float) -> pd.DataFrame:
+    """Return the line above each panel."""
+    tops = data.drop_duplicates("quantity")
+    return pd.DataFrame(
+        {
+            "y": tops["top"] - _HEAD / 2 - 1,
+            "text_head": [fitted(_TITLES[quantity], room) for quantity in tops["quantity"]],
+        }
+    )
+
+
+def _ends(data: pd.DataFrame) -> pd.DataFrame:
+    """Return the smallest and the largest value of each panel, at their heights."""
+    rows = []
+    for quantity, part in data.groupby("quantity", sort=False):
+        shown = part.loc[[part["value"].idxmin(), part["value"].idxmax()]].drop_duplicates("value")
+        for y, value in zip(shown["y"], shown["value"], strict=True):
+            text = f"{value:,.1f}".replace("-", "−") if quantity == "bic" else f"{value:.3f}"
+            rows.append((y, text))
+    return pd.DataFrame(rows, columns=["y", "text_end"])
+
+
+def _named(table: pd.DataFrame) -> str:
+    """Name the model that is looked at."""
+    return _model(table[table["selected"]].iloc[0])
+
+
+def _model(row: Any) -> str:
+    """Name a model."""
+    k = int(row.n_components)
+    clusters = f"{k} cluster{'' if k == 1 else 's'}"
+    return f"{clusters}, λ = {penalty_text(row.penalty)}: {entries_text(int(row.n_selected))}"

@@ -1,0 +1,273 @@
+"""What a tensor normal mixture does once it is fitted."""
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from lvmkit._checks import listed, require_number
+from lvmkit._typing import Array, Labels, RandomState
+from lvmkit.linalg import generator_of
+from lvmkit.tensor_normal.contrasts import contrasts
+from lvmkit.tensor_normal.density import selected_means
+from lvmkit.tensor_normal.given import require_numbers
+from lvmkit.tensor_normal.modes import multiply
+from lvmkit.tensor_normal.rule import Rule, log_densities, posteriors
+from lvmkit.tensor_normal.search import n_parameters
+
+
+class TensorModel(ClusterMixin, BaseEstimator):
+    """Prediction, scoring and sampling, given weights, means, covariances and discriminants.
+
+    Attributes
+    ----------
+    weights_ : array (K,)
+        Share of each cluster.
+    means_ : array (K, p_1, ..., p_M)
+        Means.
+    covariances_ : list of array (p_m, p_m)
+        Covariance of each mode.
+    discriminants_ : array (K - 1, p_1, ..., p_M)
+        What tells clusters 1, ..., K - 1 from cluster 0.
+    """
+
+    weights_: Array
+    means_: Array
+    covariances_: list[Array]
+    discriminants_: Array
+    density_means_: Array
+    density_covariances_: list[Array]
+    reference: int | None
+    selected_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    annotations_: dict[str, Any]
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that samples may be matrices or tensors."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+    @classmethod
+    def from_parameters(
+        cls,
+        weights: Any,
+        means: Any,
+        covariances: Sequence[Any],
+        *,
+        discriminants: Any = None,
+    ) -> Self:
+        """Return a fitted model with given parameters, in the given order of clusters.
+
+        Parameters
+        ----------
+        weights : array (K,)
+            Shares of the clusters; they sum to 1.
+        means : array (K, p_1, ..., p_M)
+            Means.
+        covariances : sequence of array (p_m, p_m)
+            Covariance of each mode, positive definite.
+        discriminants : array (K - 1, p_1, ..., p_M), optional
+            What tells clusters from cluster 0; without them those that follow from means and covariances.
+
+        Returns
+        -------
+        TensorNormalMixture
+            Ready to predict and to draw from.
+
+        Raises
+        ------
+        ValueError
+            If shapes disagree, weights do not sum to 1, or a covariance is not positive definite.
+        """
+        model = cls().set_params(n_components=len(weights))
+        model.weights_, model.means_ = np.asarray(weights, float), np.asarray(means, float)
+        model.covariances_ = [np.asarray(part, float) for part in covariances]
+        K, sizes = len(model.weights_), model.means_.shape[1:]
+        shapes = [part.shape for part in model.covariances_]
+        if model.means_.shape[:1] != (K,) or shapes != [(size, size) for size in sizes]:
+            msg = f"{K} weights, means {model.means_.shape} and covariances {shapes} do not belong together"
+            raise ValueError(msg)
+        if model.weights_.min() < 0 or not np.isclose(model.weights_.sum(), 1):
+            msg = f"weights must be at least 0 and sum to 1; found {listed(model.weights_)}"
+            raise ValueError(msg)
+        for mode, part in enumerate(model.covariances_):
+            if not np.allclose(part, part.T) or np.linalg.eigvalsh(part)[0] <= 0:
+                msg = f"covariances[{mode}] is not symmetric and positive definite"
+                raise ValueError(msg)
+        if discriminants is None:
+            inverse = [np.linalg.inv(part) for part in model.covariances_]
+            discriminants = multiply(model.means_[1:] - model.means_[0], inverse)
+        model.discriminants_ = np.asarray(discriminants, float)
+        if model.discriminants_.shape != (K - 1, *sizes):
+            msg = (
+                f"discriminants have shape {model.discriminants_.shape}; expected {(K - 1, *sizes)}"
+            )
+            raise ValueError(msg)
+        model.selected_ = model.discriminants_.any(axis=0)
+        means = selected_means(model._rule(), model.covariances_, sizes, contrasts(K))
+        model.density_means_ = means.reshape(K, *sizes)
+        model.density_covariances_ = model.covariances_
+        model.n_features_in_ = sizes[0]
+        model.annotations_ = {}
+        return model
+
+    def predict(self, X: Any) -> Labels:
+        """Return the most probable cluster of each sample.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array of int (n,)
+            Clusters, 0 to K - 1.
+        """
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each cluster for each sample.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array (n, K)
+            Rows sum to 1.
+        """
+        check_is_fitted(self, "weights_")
+        rows = self.checked(X, reset=False)
+        return posteriors(rows.reshape(len(rows), -1), self._rule())
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log-density of each sample.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array (n,)
+            Nats, under the mixture with `density_means_` and `density_covariances_`.
+        """
+        check_is_fitted(self, "weights_")
+        rows = self.checked(X, reset=False)
+        means = self.density_means_.reshape(len(self.weights_), -1)
+        return log_densities(rows, self.weights_, means, self.density_covariances_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-density of the samples.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            Nats per sample; larger is better.
+        """
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion of the samples.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples.
+
+        Returns
+        -------
+        float
+            -2 log-likelihood + log n times the number of free parameters; smaller is better.
+        """
+        logs = self.score_samples(X)
+        sizes = [len(part) for part in self.covariances_]
+        flat = self.discriminants_.reshape(len(self.weights_) - 1, self.means_[0].size)
+        free = n_parameters(len(self.weights_), flat, sizes)
+        return float(-2 * logs.sum() + np.log(len(logs)) * free)
+
+    def sample(self, n_samples: int = 1, *, random_state: RandomState = 0) -> tuple[Array, Labels]:
+        """Draw samples from the mixture with these means and covariances.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, Generator or None, default=0
+            Seed.
+
+        Returns
+        -------
+        X : array (n_samples, p_1, ..., p_M)
+            The samples.
+        labels : array of int (n_samples,)
+            The cluster each was drawn from.
+        """
+        check_is_fitted(self, "weights_")
+        require_number(n_samples, "n_samples", least=1, whole=True)
+        generator = generator_of(random_state)
+        labels = generator.choice(len(self.weights_), size=n_samples, p=self.weights_)
+        noise = generator.standard_normal((n_samples, *self.means_.shape[1:]))
+        lower = [linalg.cholesky(part, lower=True) for part in self.covariances_]
+        return self.means_[labels] + multiply(noise, lower), labels
+
+    def _rule(self) -> Rule:
+        """Return the rule that the attributes stand for."""
+        K = len(self.weights_)
+        means = self.means_.reshape(K, -1)
+        compared = contrasts(K, self.reference)
+        B = np.vstack(
+            [np.zeros((1, means.shape[1])), self.discriminants_.reshape(K - 1, means.shape[1])]
+        )
+        B -= compared.middle @ B
+        return Rule(self.weights_, means, B, compared.middle @ means)
+
+    def checked(self, X: Any, *, reset: bool) -> Array:
+        """Return samples as numbers, or say what is wrong with them.
+
+        Parameters
+        ----------
+        X : array-like (n, p_1, ..., p_M)
+            Samples.
+        reset : bool
+            Whether the model is about to be fitted to them; otherwise they must be as large as those fitted.
+
+        Returns
+        -------
+        array (n, p_1, ..., p_M)
+            Finite numbers.
+
+        Raises
+        ------
+        ValueError
+            If X is complex, holds NaN, or has another shape.
+        """
+        require_numbers(X)
+        rows: Array = validate_data(
+            self,
+            X,
+            reset=reset,
+            dtype=np.float64,
+            allow_nd=True,
+            ensure_min_samples=2 if reset else 1,
+        )
+        if not reset and rows.shape[1:] != self.means_.shape[1:]:
+            msg = f"samples of X have shape {rows.shape[1:]}; the model was fitted to {self.means_.shape[1:]}"
+            raise ValueError(msg)
+        return rows

@@ -1,0 +1,113 @@
+"""The density that a fit stands for: by which numbers of clusters and penalties are compared."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from lvmkit._typing import Array
+from lvmkit.tensor_normal.contrasts import Contrasts
+from lvmkit.tensor_normal.fitting import Fit, Options, Samples
+from lvmkit.tensor_normal.group_lasso import on_entries
+from lvmkit.tensor_normal.modes import multiply
+from lvmkit.tensor_normal.rule import Rule, implied_means, log_densities
+from lvmkit.tensor_normal.whitening import Whitened
+
+ROUNDS, SWEEPS, NEAR = 1, 20, 0.01
+"""Means and covariances in turn; sweeps for these at most, until they change by less."""
+
+
+class Density(NamedTuple):
+    """A mixture of tensor normals that differ at the selected entries only.
+
+    Attributes
+    ----------
+    means : array (K, p)
+        Means, of centered samples.
+    covariances : list of array (p_m, p_m)
+        One for each mode.
+    log_likelihood : float
+        Of all samples.
+    """
+
+    means: Array
+    covariances: list[Array]
+    log_likelihood: float
+
+
+def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Density:
+    """Fit, by maximum likelihood given the posteriors, the mixture whose discriminants are 0 where those of a fit are.
+
+    Parameters
+    ----------
+    samples : Samples
+        Centered samples.
+    fit : Fit
+        Which entries are selected, and the posteriors.
+    options : Options
+        How it was fitted.
+    method : {"deem", "em"}
+        What by; a fit by EM is its own density.
+
+    Returns
+    -------
+    Density
+        Means and covariances, and how likely the samples are.
+
+    Notes
+    -----
+    Neither the discriminants of DEEM nor its covariances will do to compare fits. The penalty not only selects entries,
+    it also shortens what is selected, so that a likelihood would prefer to select too many. Covariances from moments,
+    where that of all entries is not a product over the modes, fit so badly that one cluster looks far worse than
+    two.
+    """
+    rule, covariances = fit.rule, fit.covariances
+    if method == "em":
+        total = log_densities(samples.values, rule.weights, rule.means, covariances).sum()
+        return Density(rule.means, covariances, float(total))
+    shape, counts = (-1, *samples.sizes), rule.weights * len(samples)
+    white, means = Whitened(samples.values), rule.means
+    averages = multiply(rule.means.reshape(shape), white.whiten(covariances))
+    for _ in range(ROUNDS):
+        away = (rule.means - means).reshape(shape)
+        for _ in range(SWEEPS):
+            offsets = multiply(away, white.unwound()) if away.any() else None
+            averages, changed = white.sweep(counts, averages, offsets, shrinkage=options.shrinkage)
+            if changed <= NEAR:
+                break
+        means = selected_means(rule, white.covariances(), samples.sizes, options.contrasts)
+    # The covariances are those around the means before; their scale is that around these.
+    left = multiply((rule.means - means).reshape(shape), white.unwound()).reshape(means.shape)
+    spread = 1 + counts @ np.einsum("kp,kp->k", left, left) / samples.flat.size
+    covariances = white.covariances()
+    covariances[0] = covariances[0] * spread
+    means = selected_means(rule, covariances, samples.sizes, options.contrasts)
+    total = log_densities(samples.values, rule.weights, means, covariances).sum()
+    return Density(means, covariances, float(total))
+
+
+def selected_means(
+    rule: Rule, covariances: list[Array], sizes: tuple[int, ...], compared: Contrasts
+) -> Array:
+    """Return the means of clusters that differ at the selected entries only, by as much as their samples do.
+
+    Parameters
+    ----------
+    rule : Rule
+        Weights, means, and discriminants that are 0 where nothing is selected.
+    covariances : list of array (p_m, p_m)
+        One for each mode.
+    sizes : tuple of int
+        p_1, ..., p_M.
+    compared : Contrasts
+        What clusters are compared with.
+
+    Returns
+    -------
+    array (K, p)
+        If all entries are selected, the means of the rule.
+    """
+    selected = np.asarray(rule.discriminants.any(axis=0)).reshape(sizes)
+    differences = (compared.differences @ rule.means).reshape(-1, *sizes)
+    full = on_entries(differences, covariances, selected)
+    B = compared.spread @ full.reshape(len(differences), rule.means.shape[1])
+    return implied_means(rule._replace(discriminants=B), covariances, sizes)

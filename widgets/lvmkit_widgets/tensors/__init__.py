@@ -1,0 +1,1 @@
+"""Parts of the dashboard of a tensor normal mixture."""

@@ -1,0 +1,40 @@
+"""What stands above and below the slices: of what, how many, and what the numbers are."""
+
+from __future__ import annotations
+
+from lvmkit_widgets.navigator.naming import counted
+from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
+
+FOOTER = (
+    "Discriminants compare with cluster 0. Each model numbers its clusters anew, so that at another λ one may have "
+    "another number. Clusters and discriminants describe these data; they do not say what causes what."
+)
+
+
+def subtitle(state: TensorState) -> str:
+    """Say how many samples of which shape there are.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+
+    Returns
+    -------
+    str
+        One line.
+    """
+    n, modes = len(state.samples.values), state.modes
+    few = state.hiding and n < THRESHOLD
+    shape = " × ".join(
+        f"{size:,} {name}" for name, size in zip(modes.names, modes.shape, strict=True)
+    )
+    more = [state.samples.name] if len(state.sets) > 1 else []
+    return " · ".join(
+        [
+            *more,
+            f"<{THRESHOLD} samples" if few else counted(n, "sample"),
+            shape,
+            state.named(state.place),
+        ]
+    )

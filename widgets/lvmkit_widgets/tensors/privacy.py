@@ -1,0 +1,165 @@
+"""What may be shown of samples that stand for people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lvmkit._typing import Array, Labels
+from lvmkit.charts.certainty import shown_counts
+from lvmkit.disclosure import suppression_with_totals
+from lvmkit_widgets.hidden import shown_count
+from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
+
+
+def small_clusters(state: TensorState, place: int) -> tuple[int, ...]:
+    """List the clusters whose means and discriminants are hidden now.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+    place : int
+        Of the model.
+
+    Returns
+    -------
+    tuple of int
+        Those with fewer than 11 samples, of the fit or of those that were passed; none where nothing is hidden.
+    """
+    if not state.hiding:
+        return ()
+    k = state.solutions[place].n_components
+    sizes = np.bincount(state.labels(place, 0), minlength=k)
+    fitted = getattr(state.solutions[place].model, "labels_", None)
+    if fitted is not None:
+        sizes = np.minimum(sizes, np.bincount(np.asarray(fitted), minlength=k))
+    return tuple(int(j) for j in np.flatnonzero(sizes < THRESHOLD))
+
+
+def shown_model(state: TensorState, place: int) -> tuple[Array, Array]:
+    """Return what may be shown of means and discriminants, NaN elsewhere.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+    place : int
+        Of the model.
+
+    Returns
+    -------
+    means : array (K, p1, …, pM)
+        NaN for small clusters.
+    discriminants : array (K - 1, p1, …, pM)
+        NaN for small clusters; all of them where the first is small, since they compare with it.
+    """
+    model = state.solutions[place].model
+    means = np.array(model.means_, dtype=float)
+    weights = np.array(model.discriminants_, dtype=float)
+    small = np.array(small_clusters(state, place), dtype=int)
+    means[small] = np.nan
+    if 0 in small:
+        weights[:] = np.nan
+    else:
+        weights[small - 1] = np.nan
+    return means, weights
+
+
+def strengths(state: TensorState, place: int) -> Array:
+    """Return how strong each entry is: the norm of its discriminants, over the clusters that are shown.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+    place : int
+        Of the model.
+
+    Returns
+    -------
+    array (p1 · … · pM,)
+        NaN where no discriminant is shown.
+    """
+    weights = shown_model(state, place)[1]
+    flat = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
+    norms: Array = np.sqrt(np.nansum(flat**2, axis=0))
+    return np.where(np.isnan(flat).all(axis=0), np.nan, norms) if len(flat) else norms
+
+
+def sizes_of(state: TensorState, place: int) -> tuple[list[int | str], Array]:
+    """Return the sizes of the clusters as texts or numbers, and their shares.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+    place : int
+        Of the model.
+
+    Returns
+    -------
+    sizes : list of int or str
+        Such as 40 or "<11".
+    shares : array (K,)
+        NaN where hidden.
+    """
+    labels = state.labels(place)
+    whole = np.bincount(labels, minlength=state.solutions[place].n_components).astype(float)
+    shown = shown_counts(whole[:, None], THRESHOLD)[1] if state.hiding else whole
+    texts = [shown_count(n, int(all_of), THRESHOLD) for n, all_of in zip(shown, whole, strict=True)]
+    return texts, shown / len(labels)
+
+
+def groups_of(state: TensorState, place: int, which: int | None = None) -> pd.DataFrame | None:
+    """Count known groups by cluster.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+    place : int
+        Of the model.
+    which : int, optional
+        Place of the set of samples; by default the one that is looked at.
+
+    Returns
+    -------
+    DataFrame or None
+        group, one column "c0", … for each cluster, total; hidden counts as text. `attrs["hidden"]`
+        says whether there is one. None where no groups are known.
+    """
+    groups = state.sets[state.shown_set if which is None else which].groups
+    if groups is None:
+        return None
+    k = state.solutions[place].n_components
+    names, group = np.unique(groups, return_inverse=True)
+    counts = np.zeros((k, len(names)))
+    np.add.at(counts, (state.labels(place, which), group), 1)
+    cells, totals = (
+        _hidden(counts) if state.hiding else (counts < 0, np.zeros(len(names), dtype=bool))
+    )
+    rows: list[dict[str, Any]] = []
+    for g, name in enumerate(names):
+        shown = np.where(cells[:, g], np.nan, counts[:, g])
+        row: dict[str, Any] = {"group": str(name)}
+        row |= {f"c{j}": shown_count(shown[j], int(counts[j, g]), THRESHOLD) for j in range(k)}
+        total = int(counts[:, g].sum())
+        row["total"] = shown_count(np.nan if totals[g] else total, total, THRESHOLD)
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    table.attrs["hidden"] = bool(cells.any() or totals.any())
+    return table
+
+
+def _hidden(counts: Array) -> tuple[Any, Any]:
+    """Find cells (clusters, groups) and totals of groups that are not shown; sizes of clusters are known."""
+    found = suppression_with_totals(counts, threshold=THRESHOLD)
+    cells = found.cells.copy()
+    sizes: Labels = np.isnan(shown_counts(counts.sum(axis=1)[:, None], THRESHOLD)[1])
+    # of a cluster whose size is hidden nothing is told, and its size must not follow from the totals
+    cells[sizes] = True
+    totals = found.totals | bool(sizes.any())
+    return cells & (counts > 0) | sizes[:, None], totals

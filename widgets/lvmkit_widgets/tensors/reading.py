@@ -1,0 +1,267 @@
+"""What is asked of a model, its samples and its path, and what modes and entries are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lvmkit._typing import Array
+from lvmkit.charts._modes import Modes, named_modes
+from lvmkit.charts.tensor_selection import paths_of
+
+_NEEDED = ("weights_", "means_", "discriminants_", "selected_", "predict_proba")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A fitted model, and where it stands.
+
+    Parameters
+    ----------
+    model : TensorNormalMixture
+        Fitted.
+    penalty, bic : float
+        Of the model; NaN where unknown.
+    path : PenaltyPath or None
+        The path it belongs to; None for a model that was passed alone.
+    step : int
+        Its place in that path, or the nearest by λ.
+    """
+
+    model: Any
+    penalty: float
+    bic: float
+    path: Any
+    step: int
+
+    @property
+    def n_components(self) -> int:
+        """Number of clusters."""
+        return len(self.model.weights_)
+
+    @property
+    def n_selected(self) -> int:
+        """Number of selected entries."""
+        return int(np.count_nonzero(self.model.selected_))
+
+    @property
+    def best(self) -> bool:
+        """Whether it has the lowest BIC of its path."""
+        return self.path is not None and self.path.models[int(self.path.best)] is self.model
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Samples that are looked at.
+
+    Parameters
+    ----------
+    values : array (n, p1, …, pM)
+        What was measured.
+    groups : array of str or None
+        Known class of each.
+    ids : tuple of str
+        What each is called.
+    name : str
+        What all are called.
+    """
+
+    values: Array
+    groups: Any
+    ids: tuple[str, ...]
+    name: str
+
+
+def checked(model: Any) -> Any:
+    """Refuse what is no fitted model.
+
+    Parameters
+    ----------
+    model : object
+        What was passed.
+
+    Returns
+    -------
+    TensorNormalMixture
+        The same.
+
+    Raises
+    ------
+    TypeError
+        When it is something else.
+    """
+    if not all(hasattr(model, name) for name in _NEEDED):
+        message = (
+            f"TensorExplorer needs a fitted TensorNormalMixture; found {type(model).__name__}. "
+            "Fit one: lvmkit.TensorNormalMixture(2).fit(X)."
+        )
+        raise TypeError(message)
+    return model
+
+
+def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples") -> Samples:
+    """Read samples.
+
+    Parameters
+    ----------
+    model : TensorNormalMixture
+        They must fit it.
+    X : array (n, p1, …, pM) or LabelledTensor
+        Samples.
+    groups : sequence or str, optional
+        Known class of each, or the name of a column of `X.samples`.
+    name : str, default="samples"
+        What they are called.
+
+    Returns
+    -------
+    Samples
+        Checked.
+
+    Raises
+    ------
+    ValueError
+        When they do not fit the model, or groups do not fit them.
+    """
+    values = np.asarray(getattr(X, "values", X), dtype=float)
+    shape = np.shape(model.means_)[1:]
+    if values.shape[1:] != shape or not len(values):
+        told = " × ".join(map(str, shape))
+        message = (
+            f"X has shape {values.shape}; the model needs samples of {told} along the first axis."
+        )
+        raise ValueError(message)
+    known = getattr(X, "samples", None)
+    given = groups
+    if isinstance(groups, str):
+        if known is None or groups not in known:
+            there = (
+                "no table of samples" if known is None else f"columns {', '.join(map(str, known))}"
+            )
+            message = f"groups is {groups!r}, but X has {there}; pass a class for each sample."
+            raise ValueError(message)
+        given = known[groups]
+    if given is not None and len(given) != len(values):
+        message = f"groups has {len(given)} values for {len(values)} samples; pass one for each."
+        raise ValueError(message)
+    ids = range(len(values)) if known is None else known.index
+    texts = (
+        None if given is None else np.array(["unknown" if pd.isna(g) else str(g) for g in given])
+    )
+    return Samples(values, texts, tuple(map(str, ids)), name)
+
+
+def modes_of(
+    model: Any,
+    X: Any,
+    mode_names: Sequence[str] | None = None,
+    *,
+    labels: Sequence[Any] | None = None,
+) -> Modes:
+    """Name modes and the places along them.
+
+    Parameters
+    ----------
+    model : TensorNormalMixture
+        Knows the shape.
+    X : array or LabelledTensor
+        The latter knows names.
+    mode_names : sequence of str, optional
+        Names of the modes.
+    labels : sequence of sequence of str, optional
+        Names of the places along each.
+
+    Returns
+    -------
+    Modes
+        Names for all.
+    """
+    shape = np.shape(model.means_)[1:]
+    names = getattr(X, "mode_names", None) if mode_names is None else mode_names
+    known = getattr(X, "labels", None) if labels is None else labels
+    return named_modes(shape, names, known)
+
+
+def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
+    """List the models that can be looked at.
+
+    Parameters
+    ----------
+    model : TensorNormalMixture
+        As passed; it is one of them, be it on the path or not.
+    path : PenaltyPath, result of `select_tensor_components` or None
+        Further models.
+
+    Returns
+    -------
+    tuple of Solution
+        By number of clusters, and λ ascending.
+
+    Raises
+    ------
+    TypeError
+        When `path` is something else.
+    ValueError
+        When its models are of other data.
+    """
+    if path is not None and not (hasattr(path, "paths") or hasattr(path, "models")):
+        message = (
+            f"path is {type(path).__name__}; pass what lvmkit.models.select_penalty or "
+            "select_tensor_components returned."
+        )
+        raise TypeError(message)
+    paths = {} if path is None else paths_of(path)
+    found = [
+        Solution(one, float(p.penalties[step]), float(p.bic[step]), p, step)
+        for p in paths.values()
+        for step, one in enumerate(p.models)
+    ]
+    if any(s.model.means_.shape[1:] != model.means_.shape[1:] for s in found):
+        message = "path has models of tensors of another shape; make it from the same data."
+        raise ValueError(message)
+    if not any(_same(s.model, model) for s in found):
+        home = paths.get(len(model.weights_))
+        penalty = float(getattr(model, "penalty_", None) or 0.0)
+        step = (
+            0
+            if home is None
+            else int(np.argmin(np.abs(np.log(_above(home.penalties)) - np.log(_above(penalty)))))
+        )
+        found.append(Solution(model, penalty, float(getattr(model, "bic_", np.nan)), home, step))
+    return tuple(sorted(found, key=lambda s: (s.n_components, s.penalty)))
+
+
+def place_of(solutions: Sequence[Solution], model: Any) -> int:
+    """Find the model that was passed.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        As `solutions_of` lists them.
+    model : TensorNormalMixture
+        As passed to it.
+
+    Returns
+    -------
+    int
+        Its place.
+    """
+    return next(i for i, s in enumerate(solutions) if _same(s.model, model))
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two models are one, or were fitted alike to the same end."""
+    return one is other or (
+        one.means_.shape == other.means_.shape
+        and np.array_equal(one.means_, other.means_)
+        and np.array_equal(one.discriminants_, other.discriminants_)
+    )
+
+
+def _above(penalties: Any) -> Any:
+    """Keep λ away from 0, which has no logarithm."""
+    return np.maximum(np.asarray(penalties, dtype=float), 1e-300)

@@ -1,0 +1,338 @@
+"""What the dashboard of a tensor normal mixture knows and can do, without any view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import param
+
+from lvmkit._typing import Array, Labels
+from lvmkit.charts._modes import Modes
+from lvmkit.charts.sparsity_path import entries_text, penalty_text
+from lvmkit_widgets.history import History, Step, Walks
+from lvmkit_widgets.navigator.naming import counted
+from lvmkit_widgets.tensors.reading import Samples, Solution, samples_of
+
+THRESHOLD = 11
+START = (
+    "from lvmkit_widgets import TensorExplorer\n"
+    "# model, X, path: what was opened\n"
+    "state = TensorExplorer(model, X, path=path).state"
+)
+
+
+class TensorState(Walks, param.Parameterized):
+    """Models, the one that is looked at, what is picked of it, and the steps that led there.
+
+    Parameters
+    ----------
+    solutions : tuple of Solution
+        Models, by number of clusters and λ.
+    start : int
+        Place of the one to begin with.
+    modes : Modes
+        What modes and their places are called.
+    samples : Samples
+        Those that were passed.
+    best : TensorNormalMixture, optional
+        The model that is recommended.
+    private : bool, default=True
+        Whether samples stand for people, so that small counts are hidden from others.
+    """
+
+    cluster = param.Integer(default=0, bounds=(0, None), doc="Cluster that is picked.")
+    entry = param.Integer(default=None, allow_None=True, doc="Entry that is picked.")
+    hide_small = param.Boolean(default=False, doc="Whether small counts are hidden on screen too.")
+    sets = param.Parameter(constant=True, doc="Sets of samples; the first was passed.")
+    shown_set = param.Integer(default=0, doc="Place of the set that is looked at.")
+    history = param.Parameter(constant=True, doc="Steps taken so far.")
+    message = param.String(default="", doc="What the last step did, in words.")
+
+    def __init__(
+        self,
+        solutions: tuple[Solution, ...],
+        start: int,
+        modes: Modes,
+        *,
+        samples: Samples,
+        best: Any = None,
+        private: bool = True,
+    ) -> None:
+        self._best = best
+        self.solutions, self.modes, self.private = solutions, modes, private
+        self._posteriors: dict[tuple[int, int], Array] = {}
+        self._remembered: dict[str, Any] = {}
+        super().__init__(history=History((Step("Opened", START, start),)), sets=(samples,))
+        self.cluster = min(1, self.solution.n_components - 1)
+
+    @property
+    def place(self) -> int:
+        """Place of the model that is looked at."""
+        return int(self.history.value)
+
+    @property
+    def solution(self) -> Solution:
+        """The model that is looked at."""
+        return self.solutions[self.place]
+
+    @property
+    def samples(self) -> Samples:
+        """The samples that are looked at."""
+        return self.sets[self.shown_set]
+
+    @property
+    def hiding(self) -> bool:
+        """Whether small counts are hidden now."""
+        return self.private and self.hide_small
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Numbers of clusters that there are models of."""
+        return tuple(sorted({s.n_components for s in self.solutions}))
+
+    @property
+    def recommended(self) -> int:
+        """Place of the model that the path recommends; without a path of the one that was passed."""
+        if self._best is None:
+            return int(self.history.steps[0].value)
+        return next(i for i, s in enumerate(self.solutions) if s.model is self._best)
+
+    @property
+    def along(self) -> tuple[int, ...]:
+        """Places of the models with the same number of clusters, λ ascending."""
+        k = self.solution.n_components
+        return tuple(i for i, s in enumerate(self.solutions) if s.n_components == k)
+
+    def posteriors(self, place: int, which: int | None = None) -> Array:
+        """Return how likely each sample belongs to each cluster of a model.
+
+        Parameters
+        ----------
+        place : int
+            Of the model.
+        which : int, optional
+            Place of the set of samples; by default the one that is looked at.
+
+        Returns
+        -------
+        array (n, K)
+            Rows sum to 1.
+        """
+        key = (place, self.shown_set if which is None else which)
+        if key not in self._posteriors:
+            values, one = self.sets[key[1]].values, self.solutions[place]
+            alone = np.ones((len(values), 1))
+            several = one.n_components > 1
+            self._posteriors[key] = (
+                np.asarray(one.model.predict_proba(values)) if several else alone
+            )
+        return self._posteriors[key]
+
+    def labels(self, place: int, which: int | None = None) -> Labels:
+        """Return the most likely cluster of each sample.
+
+        Parameters
+        ----------
+        place : int
+            Of the model.
+        which : int, optional
+            Place of the set of samples; by default the one that is looked at.
+
+        Returns
+        -------
+        array of int
+            From 0.
+        """
+        return self.posteriors(place, which).argmax(axis=1)
+
+    def told(self, place: int) -> str:
+        """Name a model.
+
+        Parameters
+        ----------
+        place : int
+            Of the model.
+
+        Returns
+        -------
+        str
+            Such as "λ = 0.5 · 12 entries".
+        """
+        one = self.solutions[place]
+        return f"λ = {penalty_text(one.penalty)} · {entries_text(one.n_selected)}"
+
+    def named(self, place: int) -> str:
+        """Name a model with its number of clusters.
+
+        Parameters
+        ----------
+        place : int
+            Of the model.
+
+        Returns
+        -------
+        str
+            Such as "3 clusters, λ = 0.5 · 12 entries".
+        """
+        return f"{counted(self.solutions[place].n_components, 'cluster')}, {self.told(place)}"
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def choose(self, place: int) -> None:
+        """Look at another model.
+
+        Parameters
+        ----------
+        place : int
+            Among `solutions`, from 0.
+
+        Raises
+        ------
+        ValueError
+            When there is no such model.
+        """
+        if not 0 <= place < len(self.solutions):
+            message = f"There is no model {place}; there are 0 to {len(self.solutions) - 1}."
+            raise ValueError(message)
+        self._step(int(place), f"Showed {self.named(place)}", f"state.choose({int(place)})")
+
+    def choose_best(self) -> None:
+        """Look at the model that is recommended: as the path does, or with the lowest BIC."""
+        place = self.recommended
+        self._step(place, f"Recommended: {self.named(place)}", "state.choose_best()")
+
+    def choose_n_components(self, n_components: int) -> None:
+        """Look at a number of clusters, with the λ of the lowest BIC.
+
+        Parameters
+        ----------
+        n_components : int
+            Wanted.
+
+        Raises
+        ------
+        ValueError
+            When there is no such model.
+        """
+        places = [i for i, s in enumerate(self.solutions) if s.n_components == n_components]
+        if not places:
+            known = ", ".join(map(str, self.numbers))
+            message = (
+                f"There is no model with {counted(n_components, 'cluster')}; there are {known}."
+            )
+            raise ValueError(message)
+        bic = [np.nan_to_num(self.solutions[i].bic, nan=np.inf) for i in places]
+        best = [i for i in places if self.solutions[i].best]
+        place = best[0] if best else places[int(np.argmin(bic))]
+        code = f"state.choose_n_components({int(n_components)})"
+        self._step(place, f"Showed {self.named(place)}", code)
+
+    def pick(self, cluster: int) -> None:
+        """Look at a cluster.
+
+        Parameters
+        ----------
+        cluster : int
+            Its number.
+
+        Raises
+        ------
+        ValueError
+            When there is no such cluster.
+        """
+        n = self.solution.n_components
+        if not 0 <= cluster < n:
+            message = f"There is no cluster {cluster}; they are numbered 0 to {n - 1}."
+            raise ValueError(message)
+        self.cluster = int(cluster)
+
+    def find(self, entry: int | None) -> None:
+        """Look at an entry of the tensor.
+
+        Parameters
+        ----------
+        entry : int or None
+            Its number, the last mode counted fastest.
+
+        Raises
+        ------
+        ValueError
+            When there is no such entry.
+        """
+        size = int(np.prod(self.modes.shape))
+        if entry is not None and not 0 <= entry < size:
+            message = f"There is no entry {entry}; they are numbered 0 to {size - 1}."
+            raise ValueError(message)
+        self.entry = None if entry is None else int(entry)
+
+    def add_samples(self, X: Any, groups: Any = None, *, name: str = "new samples") -> None:
+        """Look at other samples, such as those that the model was not fitted to.
+
+        Parameters
+        ----------
+        X : array (n, p1, …, pM) or LabelledTensor
+            The samples.
+        groups : sequence or str, optional
+            Known class of each, or a column of `X.samples`.
+        name : str, default="new samples"
+            What they are called.
+        """
+        more = samples_of(self.solution.model, X, groups, name=name)
+        with param.edit_constant(self):
+            self.param.update(sets=(*self.sets, more), shown_set=len(self.sets))
+
+    def remembered(self, name: str, make: Callable[[], Any]) -> Any:
+        """Make something that does not change while the dashboard is open, or take what was made before.
+
+        Parameters
+        ----------
+        name : str
+            What it is.
+        make : callable
+            Makes it.
+
+        Returns
+        -------
+        object
+            Always the same.
+        """
+        if name not in self._remembered:
+            self._remembered[name] = make()
+        return self._remembered[name]
+
+    @contextmanager
+    def for_others(self) -> Iterator[None]:
+        """Hide small counts inside the ``with`` block, without a change on the screen.
+
+        Yields
+        ------
+        None
+            Nothing.
+        """
+        shown = self.hide_small
+        with param.parameterized.discard_events(self):
+            self.hide_small = True
+            try:
+                yield
+            finally:
+                self.hide_small = shown
+
+    # -- inside ----------------------------------------------------------------------------------
+
+    def _step(self, place: int, text: str, code: str) -> None:
+        """Take a step, unless we stand there."""
+        if place == self.place:
+            self.message = f"{text}."
+            return
+        self._go(self.history.done(text, code, place), f"{text}.")
+
+    def _go(self, history: History[int], message: str) -> None:
+        """Stand somewhere in the history, with a cluster picked that is there."""
+        last = self.solutions[int(history.value)].n_components - 1
+        with param.edit_constant(self):
+            self.param.update(
+                history=history, message=message, cluster=min(max(self.cluster, min(1, last)), last)
+            )

@@ -1,0 +1,99 @@
+"""Entries, models and samples as tables to take away."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from lvmkit_widgets.tensors.privacy import shown_model, sizes_of, strengths
+from lvmkit_widgets.tensors.state import TensorState
+
+
+def entries_table(state: TensorState, place: int | None = None) -> pd.DataFrame:
+    """Return one row per selected entry, strongest first.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+    place : int, optional
+        Of the model; by default the one that is looked at.
+
+    Returns
+    -------
+    DataFrame
+        entry (number), a column for each mode, strength (norm of its discriminants over the clusters), and
+        for each cluster mean_… and discriminant_…; hidden values are NaN.
+    """
+    at = state.place if place is None else place
+    model, modes = state.solutions[at].model, state.modes
+    strength = strengths(state, at)
+    chosen = np.flatnonzero(np.asarray(model.selected_).ravel())
+    chosen = chosen[np.argsort(-np.nan_to_num(strength[chosen]), kind="stable")]
+    means, weights = shown_model(state, at)
+    places = np.unravel_index(chosen, modes.shape)
+    table = pd.DataFrame({"entry": chosen})
+    for name, labels, j in zip(modes.names, modes.labels, places, strict=True):
+        table[name if name not in table else f"{name} "] = np.array(labels, dtype=object)[j]
+    table["strength"] = strength[chosen]
+    for k in range(1, len(means)):
+        table[f"discriminant_{k}"] = weights[k - 1].ravel()[chosen]
+    for k in range(len(means)):
+        table[f"mean_{k}"] = means[k].ravel()[chosen]
+    return table
+
+
+def samples_table(state: TensorState) -> pd.DataFrame:
+    """Return the cluster of every sample: for this machine, not to be shared.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+
+    Returns
+    -------
+    DataFrame
+        sample, group (where known), cluster, posterior, second (the next likely cluster), second_posterior.
+    """
+    theta = state.posteriors(state.place)
+    order = np.argsort(-theta, axis=1, kind="stable")
+    rows = np.arange(len(theta))
+    table = pd.DataFrame({"sample": state.samples.ids})
+    if state.samples.groups is not None:
+        table["group"] = state.samples.groups
+    table["cluster"], table["posterior"] = order[:, 0], theta[rows, order[:, 0]].round(6)
+    if theta.shape[1] > 1:
+        table["second"] = order[:, 1]
+        table["second_posterior"] = theta[rows, order[:, 1]].round(6)
+    return table
+
+
+def models_table(state: TensorState) -> pd.DataFrame:
+    """Return one row per model.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+
+    Returns
+    -------
+    DataFrame
+        n_components, penalty, bic, n_selected, log_likelihood, clusters (sizes as they may be shown), best
+        (lowest BIC of its number of clusters), selected.
+    """
+    rows = [
+        {
+            "n_components": one.n_components,
+            "penalty": one.penalty,
+            "bic": one.bic,
+            "n_selected": one.n_selected,
+            "log_likelihood": float(getattr(one.model, "log_likelihood_", np.nan)),
+            "clusters": "; ".join(map(str, sizes_of(state, i)[0])),
+            "best": one.best,
+            "selected": i == state.place,
+        }
+        for i, one in enumerate(state.solutions)
+    ]
+    return pd.DataFrame(rows)
