@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, listed, require_number
+from lvmkit._checks import DataWarning, check_structure, listed, require_number
 from lvmkit._typing import Array
 
 Names = npt.NDArray[np.object_]
@@ -23,6 +23,7 @@ def unwrapped(X: Any) -> tuple[Any, Names | None]:
     if hasattr(X, "var_names") and hasattr(X, "obs"):
         names = np.asarray(X.var_names, dtype=object)
         matrix = X.to_memory().X if X.isbacked else X.X
+        check_structure(matrix, "X")
         return matrix, _distinct(names)
     if hasattr(X, "columns") and hasattr(X, "reindex"):
         if list(X.columns) == list(range(X.shape[1])):
@@ -30,6 +31,7 @@ def unwrapped(X: Any) -> tuple[Any, Names | None]:
         if not all(isinstance(c, str) for c in X.columns):
             X = X.rename(columns=str)
         return X, _distinct(np.asarray(X.columns, dtype=object))
+    check_structure(X, "X")
     return X, None
 
 

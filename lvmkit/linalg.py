@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from lvmkit._checks import check_structure
 from lvmkit._typing import Array, RandomState
 
 DENSE_EIGH = 1_500
@@ -125,6 +126,7 @@ def whiten(m2: Array | LinearOperator, k: int) -> tuple[Array, Array]:
     values : array (k,)
         The eigenvalues, largest first.
     """
+    check_structure(m2, "m2")
     values, vectors = top_eigenpairs(m2, k)
     return whitener_of(values, vectors), values
 

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg, sparse
 
+from lvmkit._checks import check_structure
 from lvmkit._typing import Array, Counts
 from lvmkit.linalg import fix_signs, significant
 from lvmkit.streams import sum_blocks
@@ -90,6 +91,7 @@ class SubspaceMoments:
         SubspaceMoments
             The sums.
         """
+        check_structure(X)
         if sparse.issparse(X) and X.format != "csr":
             X = sparse.csr_array(X)
         B = np.ascontiguousarray(basis, dtype=np.float32)
@@ -283,6 +285,7 @@ def leading_basis(
     Rows are only multiplied by vectors: no d×d matrix is formed. Costs 2·nnz·(q+10) multiply-adds a step,
     usually four to six of them.
     """
+    check_structure(X)
     totals = row_totals(X)
     divisors = row_divisors(weighting, totals)
     a1, a2 = weighting.row_weight(1, totals), weighting.row_weight(2, totals)

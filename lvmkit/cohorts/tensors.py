@@ -13,7 +13,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, listed
+from lvmkit._checks import DataWarning, check_structure, listed
 from lvmkit.cohorts._cells import canonical, check_cells
 from lvmkit.cohorts._entries import INEXACT
 from lvmkit.cohorts._repairs import number_of
@@ -82,6 +82,7 @@ class CountTensor:
 
     def __post_init__(self) -> None:
         """Check the parts against each other and put the cells in order."""
+        check_structure(self.counts, "counts")
         counts = sparse.coo_array(self.counts)
         modes = tuple(self.modes)
         _check_modes(modes, counts.ndim)

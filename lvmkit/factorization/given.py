@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, listed
+from lvmkit._checks import DataWarning, check_structure, listed
 from lvmkit.factorization.counts import Unfolded
 from lvmkit.streams import row_blocks
 
@@ -51,8 +51,10 @@ def named(X: Any) -> Named | None:
     if all(hasattr(X, name) for name in ("counts", "modes", "labels")) and not hasattr(
         X, "columns"
     ):
+        check_structure(X.counts, "X.counts")
         labels = [None, *(np.asarray(table.index, dtype=object) for table in X.labels[1:])]
         return Named(X.counts, list(X.modes), labels)
+    check_structure(X)
     # An AnnData has a shape but no ndim, and numpy would take it apart row by row.
     order = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
     if order <= 2:

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from lvmkit._checks import check_structure
 from lvmkit._typing import Array, Labels
 
 ROUNDING = 1e-8
@@ -57,6 +58,7 @@ def check_similarity(S: Any, n_features: int) -> Edges:
     >>> first.tolist(), second.tolist(), similarity.tolist()
     ([0, 1], [1, 2], [0.5, 0.2])
     """
+    check_structure(S, "similarity")
     if not sparse.issparse(S):
         S = _numbers(S)
     if S.shape != (n_features, n_features):

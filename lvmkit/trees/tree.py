@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import check_structure, listed, require_number
 from lvmkit._typing import Array, Labels
 from lvmkit.scores.relevance import relevance_to
 from lvmkit.trees import forms
-from lvmkit.trees.nodes import Node
+from lvmkit.trees.nodes import Node, chosen_side
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,6 +229,7 @@ class Tree:
         ValueError
             If the tree is empty, or rows have another number of features.
         """
+        check_structure(X)
         if not self.nodes or np.shape(X)[1:] != (self.n_features,):
             held = f"has {self.n_features} features" if self.nodes else "is empty"
             msg = f"the tree {held}; found rows of shape {np.shape(X)}"
@@ -243,7 +244,7 @@ class Tree:
             if node.is_leaf:
                 labels[index] = leaves[place]
                 continue
-            side = node.side(here)
+            side = chosen_side(here @ node.discriminators.T + node.offsets, node.rule)
             for j, child in enumerate(node.children):
                 mine = np.flatnonzero(side == j)
                 if len(mine):
