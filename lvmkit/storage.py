@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from pathlib import Path
@@ -12,6 +11,8 @@ import numpy as np
 
 import lvmkit
 from lvmkit._checks import listed
+from lvmkit._npz import is_npz_of
+from lvmkit._writing import replacing
 from lvmkit.models import (
     BernoulliMixture,
     LatentDirichlet,
@@ -109,8 +110,7 @@ def save(
     Examples
     --------
     >>> m = BernoulliMixture.from_parameters([1.0], [[0.5, 0.5]], feature_names=["428", "401"])
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>>     >>> with tempfile.TemporaryDirectory() as folder:
     ...     load(save(m, Path(folder) / "model.npz")).feature_names_in_
     array(['428', '401'], dtype=object)
     """
@@ -142,14 +142,8 @@ def save(
         msg = f"annotations or parameters cannot be written as JSON: {error}"
         raise ValueError(msg) from error
     target = Path(path)
-    handle, partial = tempfile.mkstemp(dir=target.parent, prefix=target.name, suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, header=np.array(header), **arrays)
-        Path(partial).replace(target)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with replacing(target, private=True) as file:
+        np.savez_compressed(file, header=np.array(header), **arrays)
     return target
 
 
@@ -195,6 +189,11 @@ def load(path: str | os.PathLike[str]) -> Model:
     except _UNREADABLE as error:
         msg = f"{name} is not a complete lvmkit model file ({error}); save the model again"
         raise ValueError(msg) from error
+
+
+def is_model_file(path: str | os.PathLike[str]) -> bool:
+    """Tell whether a file is a model of lvmkit, of this format or a later one; only its header is read."""
+    return is_npz_of(path, FORMAT.rstrip("0123456789"))
 
 
 def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """A model file holds all a model knows, and nothing that runs."""
 
+import os
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import lvmkit
 from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic, SUSTain
 from lvmkit.cohorts import CountTensor
+from lvmkit.storage import is_model_file
 
 
 @pytest.fixture
@@ -55,6 +58,37 @@ def test_damaged_or_foreign_files_are_refused_in_plain_words(model, tmp_path):
         lvmkit.load(later)
     with pytest.raises(FileNotFoundError):
         lvmkit.load(tmp_path / "absent.npz")
+
+
+def test_whether_a_file_is_a_model_is_told_by_its_header(model, counts, tmp_path):
+    path = lvmkit.save(model, tmp_path / "model.npz")
+    assert is_model_file(path)
+    assert is_model_file(str(path))
+    np.savez(tmp_path / "later.npz", header=np.array('{"format": "lvmkit-model-9"}'))
+    assert is_model_file(tmp_path / "later.npz")
+    counts.save(tmp_path / "tensor.npz")
+    np.savez(tmp_path / "other.npz", a=np.zeros(3))
+    np.savez(tmp_path / "list.npz", header=np.array("[]"))
+    np.savez(tmp_path / "deep.npz", header=np.array("[" * 100_000))
+    np.savez(tmp_path / "object.npz", header=np.array([{"format": 1}], dtype=object))
+    (tmp_path / "notes.npz").write_text("notes")
+    (tmp_path / "empty.npz").touch()
+    (tmp_path / "cut.npz").write_bytes(path.read_bytes()[:-1])
+    os.mkfifo(tmp_path / "pipe.npz")
+    others = {
+        "tensor",
+        "other",
+        "list",
+        "deep",
+        "object",
+        "notes",
+        "empty",
+        "cut",
+        "pipe",
+        "absent",
+    }
+    assert not [name for name in others if is_model_file(tmp_path / f"{name}.npz")]
+    assert not is_model_file(tmp_path)
 
 
 def test_only_fitted_models_are_saved(tmp_path):

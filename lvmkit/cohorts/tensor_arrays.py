@@ -1,8 +1,6 @@
 """A count tensor as arrays and JSON, and as a file of these: without pickle."""
 
 import json
-import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -14,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from lvmkit._writing import replacing
 from lvmkit.cohorts.tensors import CountTensor
 
 __all__ = ["as_arrays", "read", "tensor_of", "write"]
@@ -54,14 +53,8 @@ def write(tensor: CountTensor, path: Path) -> Path:
         If `about` cannot be written as JSON.
     """
     arrays: dict[str, Any] = as_arrays(tensor)
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".partial")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        Path(partial).replace(path)
-    except BaseException:
-        Path(partial).unlink(missing_ok=True)
-        raise
+    with replacing(path, private=True) as file:
+        np.savez_compressed(file, **arrays)
     return path
 
 

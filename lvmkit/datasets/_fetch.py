@@ -13,6 +13,8 @@ from pathlib import Path
 import pandas as pd
 import pooch
 
+from lvmkit._writing import replacing
+
 TIMEOUT_SECONDS = 60
 
 
@@ -104,9 +106,8 @@ def _download(remote: Remote, target: Path) -> Path:
             continue
         if hashlib.sha256(content).hexdigest() == remote.sha256:
             target.parent.mkdir(parents=True, exist_ok=True)
-            partial = target.with_suffix(".partial")
-            partial.write_bytes(_packed(remote.file, content))
-            partial.replace(target)
+            with replacing(target) as file:
+                file.write(_packed(remote.file, content))
             return target
         reasons.append(f"{url}: the checksum differs from the published data's")
     msg = (

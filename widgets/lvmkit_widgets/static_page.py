@@ -6,12 +6,11 @@ import base64
 import hashlib
 import html
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from lvmkit._writing import replacing
 from lvmkit_widgets.script import script_of
 
 PAGE = """<!doctype html>
@@ -69,6 +68,7 @@ def write_page(
 ) -> Path:
     """Write fields and script as one HTML file, as a whole or not at all.
 
+    Who may read the file is decided by the folder and the umask, or by the permissions of the page that was there.
     The file's Content-Security-Policy allows only the script in it and forbids every connection.
 
     Parameters
@@ -100,14 +100,8 @@ def write_page(
         msg = f"cannot save the page to {str(target)!r}: there is no folder {str(target.parent)!r}"
         raise ValueError(msg)
     text = page_of(title=title, state=state, kinds=kinds)
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        Path(draft).replace(target)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    with replacing(target) as file:
+        file.write(text.encode("utf-8"))
     return target
 
 

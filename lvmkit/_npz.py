@@ -1,0 +1,253 @@
+"""Arrays and JSON read from an npz file that may come from anybody: sizes are known before anything is read."""
+
+import contextlib
+import errno
+import json
+import os
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from lvmkit._writing import in_words
+
+MAX_BYTES = 1 << 30
+"""What all arrays of a file may hold uncompressed, unless the caller allows more."""
+MAX_HEADER_BYTES = 1 << 25
+"""What the JSON text of a file may hold, at 4 bytes a character: some 8 million characters."""
+MAX_DEPTH = 100
+"""Lists and mappings one inside another in the JSON text."""
+MAX_ARRAYS = 10_000
+"""Arrays of a file."""
+
+_MAX_DIRECTORY = 1 << 21
+_MAX_NPY_HEADER = 1_000
+_MAX_DIMENSIONS = 32
+_BLOCK = 1 << 20
+_ITEM_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8)}
+_UNREADABLE = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
+    *(EOFError, KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError),
+    *(SyntaxError, MemoryError),  # RecursionError is a RuntimeError
+)
+
+
+@contextmanager
+def readable(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file, or say why it cannot be; a pipe or device, which might never end, is refused."""
+    path = Path(path)
+    try:
+        if stat.S_ISDIR(path.stat().st_mode):
+            raise IsADirectoryError(errno.EISDIR, "")
+        if not stat.S_ISREG(path.stat().st_mode):
+            msg = f"cannot read {str(path)!r}: it is a device or a pipe, no file"
+            raise ValueError(msg)
+        with path.open("rb") as file:
+            yield file
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise in_words(error, path, "read") from error
+
+
+def read_npz(
+    path: str | os.PathLike[str], kind: str, wanted: Callable[[str], bool], max_bytes: int
+) -> dict[str, npt.NDArray[Any]]:
+    """Read the arrays whose names are wanted: numbers and text only, of `max_bytes` at most, whole or not at all.
+
+    `kind` names in messages what the file should be, such as "lvmkit model file".
+    """
+    name = Path(path).name
+    with readable(path) as file:
+        try:
+            with _opened(file, max_bytes) as stored:
+                members = _members(stored, max_bytes)
+                return {
+                    key: _array(stored, member, key)
+                    for key, member in members.items()
+                    if wanted(key)
+                }
+        except _UNREADABLE as error:
+            msg = f"{name} is not a complete {kind} ({reason_of(error)}); save it again, or get another copy"
+            raise ValueError(msg) from error
+
+
+def reason_of(error: BaseException) -> str:
+    """Say in a few words what was wrong with the content of a file."""
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    if isinstance(error, MemoryError):
+        return "it needs more memory than there is"
+    if isinstance(error, KeyError):
+        return f"it lacks {error.args[0]!r}" if error.args else "a part is missing"
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text[:300].rstrip(".")
+
+
+def json_of(array: npt.NDArray[Any]) -> Any:
+    """Return what the JSON text in an array of one text says: finite numbers, not too long, not too deep."""
+    if array.dtype.kind != "U" or array.size != 1:
+        msg = f"its header is an array of {array.dtype} and shape {array.shape}, not one text"
+        raise ValueError(msg)
+    if array.nbytes > MAX_HEADER_BYTES:
+        msg = f"its header takes {array.nbytes:,} bytes; at most {MAX_HEADER_BYTES:,} are read"
+        raise ValueError(msg)
+    try:
+        content = json.loads(str(array.ravel()[0]), parse_constant=_refuse_constant)
+    except RecursionError as error:
+        msg = f"its header is nested more than {MAX_DEPTH} deep"
+        raise ValueError(msg) from error
+    require_json(content, "its header")
+    return content
+
+
+def require_json(content: Any, name: str) -> None:
+    """Refuse what is nested too deeply, or holds numbers that are infinite or too long."""
+    level, depth = [content], 0
+    while level:
+        if depth > MAX_DEPTH:
+            msg = f"{name} is nested more than {MAX_DEPTH} deep"
+            raise ValueError(msg)
+        inner: list[Any] = []
+        for value in level:
+            if isinstance(value, dict):
+                inner.extend(value.values())
+            elif isinstance(value, list | tuple):
+                inner.extend(value)
+            elif isinstance(value, float) and not np.isfinite(value):
+                _refuse_constant(str(value))
+        level, depth = inner, depth + 1
+
+
+def is_npz_of(path: str | os.PathLike[str], prefix: str) -> bool:
+    """Tell whether the header of a file names a format that begins like this; only the header is read."""
+    with contextlib.suppress(ValueError, OSError):
+        arrays = read_npz(path, "npz file", lambda key: key == "header", 1 << 40)
+        header = json_of(arrays["header"]) if "header" in arrays else None
+        named = header.get("format") if isinstance(header, dict) else None
+        return isinstance(named, str) and named.startswith(prefix)
+    return False
+
+
+def _refuse_constant(text: str) -> Any:
+    """Refuse NaN and infinities, which JSON does not have."""
+    msg = f"its header holds the number {text}"
+    raise ValueError(msg)
+
+
+@contextmanager
+def _opened(file: BinaryIO, max_bytes: int) -> Iterator[zipfile.ZipFile]:
+    """Open a zip file whose directory is short enough to be read."""
+    size = file.seek(0, os.SEEK_END)
+    if size > max_bytes:
+        raise ValueError(_too_large(size, max_bytes))
+    if size < 22:
+        msg = "it is cut short or of another kind"
+        raise ValueError(msg)
+    file.seek(max(size - 22 - 20, 0))
+    tail = file.read()
+    if tail[-22:-18] != b"PK\5\6" or tail[-2:] != b"\0\0":
+        msg = "it is cut short or of another kind"
+        raise ValueError(msg)
+    length = struct.unpack("<L", tail[-10:-6])[0]
+    if tail[:4] == b"PK\6\7":  # sizes above 4 GiB stand in another record
+        file.seek(struct.unpack("<Q", tail[8:16])[0] + 40)
+        length = struct.unpack("<Q", file.read(8))[0]
+        # where zipfile looks for it: just before
+        file.seek(max(size - 22 - 20 - 56 + 40, 0))
+        length = max(length, struct.unpack("<Q", file.read(8))[0])
+    if length > _MAX_DIRECTORY:
+        msg = f"its directory takes {length:,} bytes"
+        raise ValueError(msg)
+    file.seek(0)
+    with zipfile.ZipFile(file) as stored:
+        yield stored
+
+
+def _members(stored: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipInfo]:
+    """Return the arrays of a file by name; refuse what is too much, or nothing that numpy writes."""
+    found: dict[str, zipfile.ZipInfo] = {}
+    for member in stored.infolist():
+        key = member.filename.removesuffix(".npy")
+        if key in found:
+            msg = f"it holds {key!r} twice"
+            raise ValueError(msg)
+        if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            msg = f"{key!r} is compressed in another way than numpy does"
+            raise ValueError(msg)
+        if member.filename.endswith(".npy"):
+            found[key] = member
+    header = found["header"].file_size if "header" in found else 0
+    if header > MAX_HEADER_BYTES + _MAX_NPY_HEADER:
+        msg = f"its header takes {header:,} bytes; at most {MAX_HEADER_BYTES:,} are read"
+        raise ValueError(msg)
+    total = sum(member.file_size for member in found.values())
+    if total > max_bytes:
+        raise ValueError(_too_large(total, max_bytes))
+    if len(found) > MAX_ARRAYS:
+        msg = f"it holds {len(found):,} arrays; at most {MAX_ARRAYS:,} are read"
+        raise ValueError(msg)
+    return found
+
+
+def _too_large(size: int, max_bytes: int) -> str:
+    """Say that a file holds more than is allowed."""
+    return (
+        f"it holds {size:,} bytes uncompressed, and max_bytes={max_bytes:,} allows no more; "
+        "raise that if you trust the file"
+    )
+
+
+def _array(stored: zipfile.ZipFile, member: zipfile.ZipInfo, key: str) -> npt.NDArray[Any]:
+    """Read an array of numbers or text, if its declared shape and type make the size of the member."""
+    with stored.open(member) as file:
+        shape, fortran, dtype = _declared(file, key)
+        size = int(np.prod([int(n) for n in shape], dtype=object)) * dtype.itemsize
+        if size != member.file_size - file.tell():
+            msg = f"{key!r} declares {size:,} bytes and holds {member.file_size - file.tell():,}"
+            raise ValueError(msg)
+        content = np.empty(size, dtype=np.uint8)
+        place = 0
+        while place < size:
+            block = file.read(min(_BLOCK, size - place))
+            if not block:
+                msg = f"{key!r} is cut short"
+                raise ValueError(msg)
+            content[place : place + len(block)] = np.frombuffer(block, dtype=np.uint8)
+            place += len(block)
+        file.read(1)  # makes zipfile compare the checksum, also of an empty array
+    if (
+        dtype.kind == "U"
+        and size
+        and int(content.view("=u4" if dtype.isnative else ">u4").max()) > 0x10FFFF
+    ):
+        msg = f"{key!r} holds what is no text"
+        raise ValueError(msg)
+    values = content.view(dtype) if size else np.empty(0, dtype=dtype)
+    values = values.reshape(shape, order="F" if fortran else "C")
+    return values if dtype.isnative else values.astype(dtype.newbyteorder("="))
+
+
+def _declared(file: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """Read shape, order and type from the head of a member; numbers and text only."""
+    version = np.lib.format.read_magic(file)
+    if version != (1, 0):
+        msg = f"{key!r} is an array of version {version}"
+        raise ValueError(msg)
+    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file, _MAX_NPY_HEADER)
+    sizes = _ITEM_SIZES.get(dtype.kind)
+    plain = dtype.itemsize in sizes if sizes else dtype.kind == "U" and dtype.itemsize > 0
+    if not plain or dtype.names or dtype.subdtype:
+        msg = f"{key!r} is an array of {dtype}; expected whole or real numbers, booleans or text"
+        raise ValueError(msg)
+    if len(shape) > _MAX_DIMENSIONS or any(isinstance(n, bool) or n < 0 for n in shape):
+        msg = f"{key!r} has the shape {shape}"
+        raise ValueError(msg)
+    return shape, bool(fortran), dtype
