@@ -127,10 +127,10 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
             yield f"{path.relative_to(ROOT)}: {node.name}", last - first + 1
 
 
-def test_no_file_is_long() -> None:
-    lengths = {path: len(path.read_text().splitlines()) for path in SOURCES}
-    assert {path.name: n for path, n in lengths.items() if n > 400} == {}
-    assert statistics.median(lengths.values()) <= 200
+def test_files_are_short_as_a_rule() -> None:
+    """A subject stays whole, however long; the median shows when files grow for want of order."""
+    lengths = [len(path.read_text().splitlines()) for path in SOURCES]
+    assert statistics.median(lengths) <= 200
 
 
 def test_no_function_is_long() -> None:

@@ -8,9 +8,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
-from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
+from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
+from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
 
 _PANEL, _HEAD, _GAP = 60, 24, 12  # pixels: a panel, the line above it, the space below
+_AXIS = "ν: how strongly similar covariates are pulled together"
 _TITLES = {
     "clusters": "Clusters",
     "marginal_likelihood": "Log marginal likelihood",
@@ -130,7 +132,7 @@ def path_curves_chart(
     height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
     ends = _ends(data)
     left = margin(ends["text_end"], width * 0.3, least=48)
-    x, y = _across(data), pixels("y", height)
+    x, y = log_axis(data["at"], _AXIS), pixels("y", height)
     base = drawn(data.dropna(subset=["value"]))
     panels = data.drop_duplicates("quantity")
     now = drawn(data.loc[data["selected"], ["at", "top", "bottom"]]).mark_rule(color=OTHER)
@@ -152,7 +154,7 @@ def path_curves_chart(
             drawn(marked)
             .mark_point(filled=True, opacity=1)
             .encode(x, y, alt.Color("color:N", scale=None), alt.Size("size:Q", scale=None)),
-            *([_links(data, height)] if links else []),
+            *([_links(data, x, height)] if links else []),
         ],
         title=title or _named(table),
         subtitle=_said(table),
@@ -181,7 +183,7 @@ def nu_text(nu: float) -> str:
 def _placed(table: pd.DataFrame) -> pd.DataFrame:
     """Give every value its place, and every solution what is told of it."""
     data = table.copy()
-    data["at"] = _on_axis(data["nu"].to_numpy(dtype=float))
+    data["at"] = on_log_axis(data["nu"].to_numpy(dtype=float))
     data["top"] = _HEAD + (_HEAD + _PANEL + _GAP) * pd.factorize(data["quantity"])[0]
     data["bottom"] = data["top"] + _PANEL
     for name in ("value", "low", "high"):
@@ -198,60 +200,14 @@ def _placed(table: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-def _on_axis(nu: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return places on a logarithmic axis; 0 and infinity stand beside its ends."""
-    inside = nu[(nu > 0) & np.isfinite(nu)]
-    low, high = (inside.min(), inside.max()) if inside.size else (1.0, 1.0)
-    return np.clip(nu, low / 1.3, high * 1.3)
-
-
-def _across(data: pd.DataFrame) -> alt.X:
-    """Return the horizontal axis."""
-    low, high = float(data["at"].min()), float(data["at"].max())
-    room = max((high / low) ** 0.02, 1.02)
-    scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
-    axis = alt.Axis(
-        title="ν: how strongly similar covariates are pulled together",
-        format="~g",
-        tickCount=5,
-        labelOverlap="greedy",
-        labelFlush=False,
-        domain=False,
-        grid=False,
-    )
-    return alt.X("at:Q", scale=scale, axis=axis)
-
-
-def _links(data: pd.DataFrame, height: float) -> alt.Chart:
-    """Draw an unseen strip over each solution, which can be picked."""
-    rows = data.drop_duplicates("step").sort_values("at", kind="stable")
-    at = rows["at"].to_numpy(dtype=float)
-    between = np.sqrt(at[1:] * at[:-1])
-    first, last = (at[0] / 1.02, at[-1] * 1.02) if len(at) else (1.0, 1.0)
-    strips = pd.DataFrame(
-        {
-            "at": [first, *between],
-            "end": [*between, last],
-            "low": 0.0,
-            "high": float(height),
-            "href": [f"#step={step}" for step in rows["step"]],
-            "hover": [
-                _solution(nu, n) for nu, n in zip(rows["nu"], rows["n_clusters"], strict=True)
-            ],
-        }
-    )
-    return (
-        drawn(strips)
-        .mark_rect(color=NEUTRAL, opacity=0)
-        .encode(
-            _across(data),
-            pixels("low", height),
-            alt.X2("end:Q"),
-            alt.Y2("high:Q"),
-            alt.Href("href:N"),
-            alt.Description("hover:N"),
-        )
-    )
+def _links(data: pd.DataFrame, x: alt.X, height: float) -> alt.Chart:
+    """Make solutions links."""
+    steps = data.drop_duplicates("step").copy()
+    steps["href"] = [f"#step={step}" for step in steps["step"]]
+    steps["hover"] = [
+        _solution(nu, n) for nu, n in zip(steps["nu"], steps["n_clusters"], strict=True)
+    ]
+    return strips(steps, x, height)
 
 
 def _heads(panels: pd.DataFrame, room: float) -> pd.DataFrame:

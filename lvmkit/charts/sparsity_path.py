@@ -1,25 +1,27 @@
 """What becomes of the entries of the discriminants as λ grows: their strength, and how many are left."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
+from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
 
 _NORMS, _HEAD, _COUNTS = 230, 24, 60  # pixels: strengths, the line above them, numbers of entries
 _MOST = 80  # lines; the weakest of more are left out
+PENALTY_AXIS = "λ: how strongly entries are drawn to 0"
 
 
 def sparsity_path_table(
     path: Any,
     *,
     selected: int | None = None,
+    hidden: Collection[int] = (),
     top: int = 8,
     mode_names: Sequence[str] | None = None,
     labels: Sequence[Labels | None] | None = None,
@@ -32,6 +34,8 @@ def sparsity_path_table(
         As made by `lvmkit.models.select_penalty`.
     selected : int, optional
         Place of the λ that is looked at; by default the one with the lowest BIC.
+    hidden : collection of int, default=()
+        Places whose strengths must not be shown; nothing else is found from them either.
     top : int, default=8
         Entries that are named: the strongest at the λ that is looked at, then those that stay longest.
     mode_names : sequence of str, optional
@@ -69,7 +73,8 @@ def sparsity_path_table(
     2     0      0.5   0.9     False
     """
     penalties = np.asarray(path.penalties, dtype=float)
-    norms = np.asarray(path.entry_norms, dtype=float)
+    norms = np.array(path.entry_norms, dtype=float)
+    norms[list(hidden)] = np.nan
     steps = len(penalties)
     at = int(path.best) if selected is None else int(selected)
     if not 0 <= at < steps:
@@ -141,9 +146,10 @@ def sparsity_path_chart(
     names = _names(data)
     left = margin(names["label"], width * 0.3, least=60)
     height = 2 * _HEAD + _NORMS + _COUNTS
-    x, y = log_axis(steps["at"]), pixels("y", height)
+    x, y = log_axis(steps["at"], PENALTY_AXIS), pixels("y", height)
     room = width - left - 16
-    now = steps[steps["selected"]].assign(y=float(_HEAD), y2=float(height))
+    panels = pd.DataFrame({"y": [_HEAD, 2 * _HEAD + _NORMS], "y2": [_HEAD + _NORMS, height]})
+    now = panels.assign(at=steps.loc[steps["selected"], "at"].iloc[0])
     marked = steps[steps["best"] | steps["selected"]]
     line = drawn(data.dropna(subset=["norm"])).mark_line(strokeWidth=1.3, interpolate="linear")
     return frame(
@@ -165,7 +171,7 @@ def sparsity_path_chart(
             drawn(_counts(steps))
             .mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
             .encode(y, alt.Text("text_end:N")),
-            *([strips(steps, height)] if links else []),
+            *([strips(steps, x, height)] if links else []),
         ],
         title=title or str(steps.loc[steps["selected"], "hover"].iloc[0]),
         subtitle="Line: the λ that is looked at; large dot: lowest BIC. Names: the strongest entries there.",
@@ -186,45 +192,6 @@ def penalty_text(penalty: float) -> str:
 def entries_text(n: int) -> str:
     """Write a number of entries."""
     return f"{n:,} {'entry' if n == 1 else 'entries'}"
-
-
-def on_log_axis(values: Array) -> Array:
-    """Return places on a logarithmic axis; 0 and what is infinite stand beside its ends."""
-    inside = values[(values > 0) & np.isfinite(values)]
-    low, high = (inside.min(), inside.max()) if inside.size else (1.0, 1.0)
-    return np.clip(np.nan_to_num(values), low / 1.3, high * 1.3)
-
-
-def log_axis(at: pd.Series) -> alt.X:
-    """Return the horizontal axis of λ."""
-    low, high = float(at.min()), float(at.max())
-    room = max((high / low) ** 0.02, 1.02)
-    scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
-    axis = alt.Axis(
-        title="λ: how strongly entries are drawn to 0",
-        format="~g",
-        tickCount=5,
-        labelOverlap="greedy",
-        labelFlush=False,
-        domain=False,
-        grid=False,
-    )
-    return alt.X("at:Q", scale=scale, axis=axis)
-
-
-def strips(steps: pd.DataFrame, height: float) -> alt.Chart:
-    """Draw an unseen strip over each λ, which can be picked; needs at, href and hover."""
-    rows = steps.sort_values("at", kind="stable")
-    at = rows["at"].to_numpy(dtype=float)
-    between = np.sqrt(at[1:] * at[:-1])
-    data = rows[["href", "hover"]].assign(
-        at=[at[0] / 1.02, *between], end=[*between, at[-1] * 1.02], low=0.0, high=float(height)
-    )
-    box = drawn(data).mark_rect(color=NEUTRAL, opacity=0)
-    box = box.encode(
-        log_axis(steps["at"]), pixels("low", height), alt.X2("end:Q"), alt.Y2("high:Q")
-    )
-    return box.encode(alt.Href("href:N"), alt.Description("hover:N"))
 
 
 def _steps(table: pd.DataFrame) -> pd.DataFrame:

@@ -9,11 +9,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
-from lvmkit.charts.sparsity_path import entries_text, log_axis, on_log_axis, penalty_text, strips
+from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
+from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
 from lvmkit.charts.theme import CATEGORIES, INK, OTHER, PICKED, TEXT_SIZE
 from lvmkit.scores import error_rate
 
 _HEAD, _PANEL, _GAP = 24, 96, 14  # pixels: the line above a panel, a panel, the space below
+_HUES = tuple(CATEGORIES[i] for i in (0, 2, 3, 4))  # orange marks the model that is looked at
 _TITLES = {"bic": "BIC: lower is better", "error_rate": "Error rate: lower is better"}
 
 
@@ -130,7 +132,7 @@ def tensor_selection_chart(
     ends = _ends(data)
     left = margin(ends["text_end"], width * 0.3, least=48)
     right = 16 if over_k or not several else 96
-    x = _over_k(table) if over_k else log_axis(data["at"])
+    x = _over_k(table) if over_k else log_axis(data["at"], PENALTY_AXIS)
     y = pixels("y", height)
     lines = drawn(data[data["best"]] if over_k else data).mark_line(
         strokeWidth=1.5, interpolate="linear"
@@ -144,7 +146,7 @@ def tensor_selection_chart(
             head.encode(y, alt.Text("text_head:N")),
             numbers.encode(y, alt.Text("text_end:N")),
             lines.encode(x, y, alt.Detail("line:N"), alt.Color("hue:N", scale=None, legend=None)),
-            *([] if right < 20 else [_tails(data, height)]),
+            *([] if right < 20 else _tails(data, x, height)),
             marked.encode(x, y, color, alt.Size("size:Q", scale=None)),
             *(_links(data, height, x, over_k=over_k) if links else []),
         ],
@@ -180,7 +182,7 @@ def _placed(table: pd.DataFrame, *, over_k: bool) -> pd.DataFrame:
     span = (high - low).where(high > low, 1.0)
     data["y"] = data["top"] + _PANEL * (1 - (data["value"] - low) / span)
     places, numbers = pd.factorize(data["n_components"], sort=True)
-    hues = [CATEGORIES[i % len(CATEGORIES)] for i in range(len(numbers))]
+    hues = [_HUES[i % len(_HUES)] for i in range(len(numbers))]
     data["hue"] = PICKED if over_k or len(numbers) == 1 else [hues[i] for i in places]
     data["color"] = np.where(data["selected"], OTHER, data["hue"])
     data["size"] = np.where(data["best"], 110, 50)
@@ -219,19 +221,24 @@ def _links(data: pd.DataFrame, height: float, x: alt.X, *, over_k: bool) -> list
     steps = data[(data["n_components"] == now) & (data["quantity"] == "bic")].copy()
     steps["href"] = [f"#step={step}" for step in steps["step"]]
     steps["hover"] = [_model(row) for row in steps.itertuples()]
-    return [strips(steps, height)]
+    return [strips(steps, x, height)]
 
 
-def _tails(data: pd.DataFrame, height: float) -> alt.Chart:
-    """Name each line at the right end of the first panel."""
+def _tails(data: pd.DataFrame, x: alt.X, height: float) -> list[alt.Chart]:
+    """Name each line right of the first panel, behind a square of its color: lines may meet at their ends."""
     first = data[data["quantity"] == data["quantity"].iloc[0]]
     last = first.loc[first.groupby("n_components")["at"].idxmax()].sort_values("y", kind="stable")
     top = float(last["top"].iloc[0])
     last["place"] = top + apart(last["y"].to_numpy(dtype=float) - top, _PANEL)
     last["at"] = data["at"].max()  # below each other, right of all lines
     last["text_tail"] = [f"{k} cluster{'' if k == 1 else 's'}" for k in last["n_components"]]
-    named = drawn(last).mark_text(align="left", dx=10, color=INK, fontSize=TEXT_SIZE - 1)
-    return named.encode(log_axis(data["at"]), pixels("place", height), alt.Text("text_tail:N"))
+    square = drawn(last).mark_point(filled=True, shape="square", size=60, opacity=1, xOffset=14)
+    named = drawn(last).mark_text(align="left", dx=24, color=INK, fontSize=TEXT_SIZE - 1)
+    place = (x, pixels("place", height))
+    return [
+        square.encode(*place, alt.Color("hue:N", scale=None, legend=None)),
+        named.encode(*place, alt.Text("text_tail:N")),
+    ]
 
 
 def _heads(data: pd.DataFrame, room: float) -> pd.DataFrame:

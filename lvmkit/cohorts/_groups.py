@@ -130,7 +130,7 @@ def _grouping(rule: Group, system: str) -> Callable[[str], str]:
 
 def _name(group: object) -> str:
     """Return a group as text, "" for None, NaN and NA, which tables of groups are full of."""
-    return "" if pd.isna(group) else str(group).strip()  # type: ignore[call-overload]
+    return "" if pd.isna(group) else str(group).strip()  # type: ignore[call-overload]  # a table's cell can be anything
 
 
 def _state_ungrouped(codes: pd.DataFrame, mode: Mode, repairs: Repairs) -> None:

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
 from typing import Literal, get_args
 
 import numpy as np
@@ -10,6 +9,9 @@ import numpy as np
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.datasets.simulate import check_sizes
 from lvmkit.linalg import generator_of
+from lvmkit.tensor_normal.given import require_covariance
+from lvmkit.tensor_normal.modes import multiply
+from lvmkit.tensor_normal.rule import Rule, drawn, scores
 
 __all__ = [
     "TensorSetting",
@@ -110,7 +112,7 @@ class TensorSetting:
             msg = f"covariances: {len(covariances)} for {means.ndim - 1} modes; give one per mode."
             raise ValueError(msg)
         for mode, (covariance, size) in enumerate(zip(covariances, means.shape[1:], strict=True)):
-            _check_covariance(covariance, f"covariances[{mode}]", size)
+            require_covariance(covariance, f"covariances[{mode}]", size)
         checked = {"weights": weights, "means": means, "covariances": covariances}
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -123,8 +125,8 @@ class TensorSetting:
     @cached_property
     def discriminants(self) -> Array:
         """What tells each cluster from the first."""
-        inverses = tuple(map(np.linalg.inv, self.covariances))
-        found = _along_modes(self.means[1:] - self.means[0], inverses)
+        inverses = [np.linalg.inv(covariance) for covariance in self.covariances]
+        found = multiply(self.means[1:] - self.means[0], inverses)
         limit = ROUNDING * np.abs(found).max(initial=0.0)
         return np.where(np.abs(found) > limit, found, 0.0)
 
@@ -157,11 +159,11 @@ class TensorSetting:
             sizes = ", ".join(map(str, self.shape))
             msg = f"X has shape {X.shape}; expected (n, {sizes}), as of this setting."
             raise ValueError(msg)
-        B = self.discriminants.reshape(len(self.weights) - 1, prod(self.shape))
-        middle = ((self.means[1:] + self.means[0]) / 2).reshape(B.shape)
-        evidence = X.reshape(len(X), -1) @ B.T - np.einsum("kj,kj->k", middle, B)
-        with np.errstate(divide="ignore"):  # a cluster of weight 0 is never the most probable
-            return np.argmax(np.pad(evidence, ((0, 0), (1, 0))) + np.log(self.weights), axis=1)
+        means = self.means.reshape(len(self.weights), -1)
+        B = np.zeros_like(means)
+        B[1:] = self.discriminants.reshape(len(means) - 1, means.shape[1])
+        rule = Rule(self.weights, means, B, means[0])
+        return np.asarray(scores(X.reshape(len(X), -1), rule).argmax(axis=1))
 
 
 def make_tensor_mixture(
@@ -212,12 +214,13 @@ def make_tensor_mixture(
     check_sizes({"n_samples": n_samples})
     if not isinstance(setting, TensorSetting):
         setting = tensor_setting(setting, mean=mean)
-    rng = generator_of(random_state)
-    y = rng.choice(len(setting.weights), n_samples, p=setting.weights)
-    roots = tuple(map(np.linalg.cholesky, setting.covariances))
-    X = _along_modes(rng.standard_normal((n_samples, *setting.shape)), roots)
-    X += setting.means[y]
-    return X, y
+    return drawn(
+        n_samples,
+        setting.weights,
+        setting.means,
+        setting.covariances,
+        generator=generator_of(random_state),
+    )
 
 
 def tensor_setting(name: Name, *, mean: Mean = "discriminant") -> TensorSetting:
@@ -264,11 +267,9 @@ def tensor_setting(name: Name, *, mean: Mean = "discriminant") -> TensorSetting:
     kinds = {"AR": autoregressive, "CS": compound_symmetric, "I": compound_symmetric}
     covariances = tuple(kinds[kind](size, rho) for kind, size, rho in modes)
     printed = np.zeros((len(signals) + 1, *(size for _, size, _ in modes)))
-    first = printed.reshape(*printed.shape[:2], -1)[
-        :, :, 0
-    ]  # at the first index of the other modes
+    first = printed.reshape(*printed.shape[:2], -1)[:, :, 0]  # of the other modes, the first index
     first[1:, :SIGNAL_SIZE] = np.c_[list(signals)]
-    means = printed if mean == "direct" else _along_modes(printed, covariances)
+    means = printed if mean == "direct" else multiply(printed, covariances)
     weights = np.full(len(means), 1 / len(means))
     return TensorSetting(weights, means, covariances, name, _described(name, mean))
 
@@ -342,13 +343,6 @@ def compound_symmetric(size: int, rho: float) -> Array:
     return np.where(np.eye(size, dtype=bool), 1.0, rho)
 
 
-def _along_modes(tensors: Array, matrices: tuple[Array, ...]) -> Array:
-    """Multiply each of a stack of tensors by a matrix along each mode: ⟦X; A_1, …, A_M⟧."""
-    for mode, matrix in enumerate(matrices, 1):
-        tensors = np.moveaxis(np.tensordot(tensors, matrix, (mode, 1)), -1, mode)
-    return np.ascontiguousarray(tensors)
-
-
 def _described(name: str, mean: Mean) -> str:
     """Say what a setting is."""
     modes, signals = SETTINGS[name]
@@ -360,17 +354,6 @@ def _described(name: str, mean: Mean) -> str:
         f"{name} of document 004: {len(signals) + 1} clusters of {sizes} tensors; covariances {kinds}; "
         f"B = {values} in {SIGNAL_SIZE} entries; means {meant}."
     )
-
-
-def _check_covariance(covariance: Array, name: str, size: int) -> None:
-    """Refuse what cannot be the covariance of a mode."""
-    if covariance.shape != (size, size):
-        msg = f"{name} has shape {covariance.shape}; expected {(size, size)}, as the means have."
-        raise ValueError(msg)
-    symmetric = np.isfinite(covariance).all() and np.allclose(covariance, covariance.T)
-    if not symmetric or not np.linalg.eigvalsh(covariance)[0] > 0:
-        msg = f"{name} is not symmetric and positive definite, as a covariance has to be."
-        raise ValueError(msg)
 
 
 def _check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:

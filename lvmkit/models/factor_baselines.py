@@ -237,7 +237,7 @@ def _given_start(
     """Return the factors where AILS starts, or None if it starts from the real solution."""
     if not isinstance(init, str):
         factors, weights = starts_of(init, shape, boxes, n_components=n_components)
-        return factors, weights  # type: ignore[return-value]
+        return factors, weights  # type: ignore[return-value]  # weights are given, or 1
     if init not in FROM_REAL:
         msg = f"init is one of {listed(FROM_REAL)}, or one array per mode; found {init!r}"
         raise ValueError(msg)

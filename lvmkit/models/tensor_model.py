@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -13,9 +12,9 @@ from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import generator_of
 from lvmkit.tensor_normal.contrasts import contrasts
 from lvmkit.tensor_normal.density import selected_means
-from lvmkit.tensor_normal.given import require_numbers
+from lvmkit.tensor_normal.given import require_covariance, require_numbers
 from lvmkit.tensor_normal.modes import multiply
-from lvmkit.tensor_normal.rule import Rule, log_densities, posteriors
+from lvmkit.tensor_normal.rule import Rule, drawn, log_densities, posteriors
 from lvmkit.tensor_normal.search import n_parameters
 
 
@@ -88,17 +87,17 @@ class TensorModel(ClusterMixin, BaseEstimator):
         model.weights_, model.means_ = np.asarray(weights, float), np.asarray(means, float)
         model.covariances_ = [np.asarray(part, float) for part in covariances]
         K, sizes = len(model.weights_), model.means_.shape[1:]
-        shapes = [part.shape for part in model.covariances_]
-        if model.means_.shape[:1] != (K,) or shapes != [(size, size) for size in sizes]:
-            msg = f"{K} weights, means {model.means_.shape} and covariances {shapes} do not belong together"
+        if model.means_.shape[:1] != (K,) or len(model.covariances_) != len(sizes):
+            msg = (
+                f"{K} weights, means {model.means_.shape} and {len(model.covariances_)} covariances "
+                "do not belong together"
+            )
             raise ValueError(msg)
         if model.weights_.min() < 0 or not np.isclose(model.weights_.sum(), 1):
             msg = f"weights must be at least 0 and sum to 1; found {listed(model.weights_)}"
             raise ValueError(msg)
-        for mode, part in enumerate(model.covariances_):
-            if not np.allclose(part, part.T) or np.linalg.eigvalsh(part)[0] <= 0:
-                msg = f"covariances[{mode}] is not symmetric and positive definite"
-                raise ValueError(msg)
+        for mode, (part, size) in enumerate(zip(model.covariances_, sizes, strict=True)):
+            require_covariance(part, f"covariances[{mode}]", size)
         if discriminants is None:
             inverse = [np.linalg.inv(part) for part in model.covariances_]
             discriminants = multiply(model.means_[1:] - model.means_[0], inverse)
@@ -221,11 +220,13 @@ class TensorModel(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self, "weights_")
         require_number(n_samples, "n_samples", least=1, whole=True)
-        generator = generator_of(random_state)
-        labels = generator.choice(len(self.weights_), size=n_samples, p=self.weights_)
-        noise = generator.standard_normal((n_samples, *self.means_.shape[1:]))
-        lower = [linalg.cholesky(part, lower=True) for part in self.covariances_]
-        return self.means_[labels] + multiply(noise, lower), labels
+        return drawn(
+            n_samples,
+            self.weights_,
+            self.means_,
+            self.covariances_,
+            generator=generator_of(random_state),
+        )
 
     def _rule(self) -> Rule:
         """Return the rule that the attributes stand for."""

@@ -211,6 +211,7 @@ class TensorNormalMixture(TensorModel):
             for found in search.along(mapper, patience=PATIENCE):
                 founds.append(found)
                 tell("penalties", len(founds) / len(search.penalties))
+            tell("penalties", 1.0)  # a path can end before its last
         self._keep(search, founds)
         return self
 

@@ -77,8 +77,9 @@ class TensorSearch:
 
     def _likeliest(self, guesses: Sequence[Array]) -> Array:
         """Return the posteriors that maximum likelihood ends with, from the best of several starts."""
+        likelihood = replace(self.options, penalty=0.0)
         with single_threaded_blas():
-            return best_of(self.samples, guesses, self.options, "em", map).fit.posteriors
+            return best_of(self.samples, guesses, likelihood, "em", map).fit.posteriors
 
     def _penalties(self, penalty: float | str) -> list[float]:
         """Return which penalties to try, largest first."""

@@ -297,6 +297,7 @@ def _path(
         for found in search.along(mapper, patience=patience):
             models.append(_named_as(clone(model).take(search, found), model))
             tell("penalties", len(models) / len(search.penalties))
+        tell("penalties", 1.0)
     return PenaltyPath(tuple(models))
 
 

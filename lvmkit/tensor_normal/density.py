@@ -10,10 +10,10 @@ from lvmkit.tensor_normal.fitting import Fit, Options, Samples
 from lvmkit.tensor_normal.group_lasso import on_entries
 from lvmkit.tensor_normal.modes import multiply
 from lvmkit.tensor_normal.rule import Rule, implied_means, log_densities
-from lvmkit.tensor_normal.whitening import Whitened
+from lvmkit.tensor_normal.whitening import Whitened, squares
 
-ROUNDS, SWEEPS, NEAR = 1, 20, 0.01
-"""Means and covariances in turn; sweeps for these at most, until they change by less."""
+SWEEPS, NEAR = 20, 0.01
+"""Sweeps for the covariances at most, until they change by less."""
 
 
 class Density(NamedTuple):
@@ -35,7 +35,7 @@ class Density(NamedTuple):
 
 
 def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Density:
-    """Fit, by maximum likelihood given the posteriors, the mixture whose discriminants are 0 where those of a fit are.
+    """Fit, given the posteriors, the most likely mixture whose discriminants are 0 where those of a fit are.
 
     Parameters
     ----------
@@ -58,29 +58,24 @@ def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Den
     Neither the discriminants of DEEM nor its covariances will do to compare fits. The penalty not only selects entries,
     it also shortens what is selected, so that a likelihood would prefer to select too many. Covariances from moments,
     where that of all entries is not a product over the modes, fit so badly that one cluster looks far worse than
-    two.
+    two. Covariances are the most likely ones around the averages of the clusters, means follow from these, and the
+    common scale is that around the means: going round again would change what is left, a share K / n of the shapes.
     """
-    rule, covariances = fit.rule, fit.covariances
+    rule, n = fit.rule, len(samples)
     if method == "em":
-        total = log_densities(samples.values, rule.weights, rule.means, covariances).sum()
-        return Density(rule.means, covariances, float(total))
-    shape, counts = (-1, *samples.sizes), rule.weights * len(samples)
-    white, means = Whitened(samples.values), rule.means
-    averages = multiply(rule.means.reshape(shape), white.whiten(covariances))
-    for _ in range(ROUNDS):
-        away = (rule.means - means).reshape(shape)
-        for _ in range(SWEEPS):
-            offsets = multiply(away, white.unwound()) if away.any() else None
-            averages, changed = white.sweep(counts, averages, offsets, shrinkage=options.shrinkage)
-            if changed <= NEAR:
-                break
-        means = selected_means(rule, white.covariances(), samples.sizes, options.contrasts)
-    # The covariances are those around the means before; their scale is that around these.
-    left = multiply((rule.means - means).reshape(shape), white.unwound()).reshape(means.shape)
-    spread = 1 + counts @ np.einsum("kp,kp->k", left, left) / samples.flat.size
+        return Density(rule.means, fit.covariances, n * fit.objective)
+    shape, counts = (-1, *samples.sizes), rule.weights * n
+    white = Whitened(samples.values)
+    averages = multiply(rule.means.reshape(shape), white.whiten(fit.covariances))
+    for _ in range(SWEEPS):
+        averages, changed = white.sweep(counts, averages, shrinkage=options.shrinkage)
+        if changed <= NEAR:
+            break
     covariances = white.covariances()
-    covariances[0] = covariances[0] * spread
     means = selected_means(rule, covariances, samples.sizes, options.contrasts)
+    # These are the covariances around the averages of the clusters; around the means there is more to explain.
+    offsets = multiply((rule.means - means).reshape(shape), white.unwound())
+    covariances[0] = covariances[0] * (1 + counts @ squares(offsets) / samples.flat.size)
     total = log_densities(samples.values, rule.weights, means, covariances).sum()
     return Density(means, covariances, float(total))
 

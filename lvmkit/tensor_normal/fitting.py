@@ -208,9 +208,9 @@ def expectation_maximization(samples: Samples, start: Array, options: Options) -
         rule = Rule(weights, centers, centers, np.zeros_like(centers[0]))
         before, believed = believed, posteriors(whitened.values.reshape(len(samples), -1), rule)
         ended = _ended(before, believed, options, step)
-        if ended and (
-            changed <= SETTLED * options.tol or ended != "tol" or step == options.max_iter
-        ):
+        if ended == "tol" and changed > SETTLED * options.tol:
+            ended = "max_iter" if step == options.max_iter else ""
+        if ended:
             break
     backwards = [part.T for part in whitened.unwound()]
     away = (centers - options.contrasts.middle @ centers).reshape(-1, *samples.sizes)

@@ -94,6 +94,32 @@ def require_estimable(X: Array, n_components: int, shrinkage: float) -> None:
             raise ValueError(msg)
 
 
+def require_covariance(covariance: Array, name: str, size: int) -> None:
+    """Refuse what cannot be the covariance of a mode.
+
+    Parameters
+    ----------
+    covariance : array
+        To be of shape (size, size).
+    name : str
+        What it is called in the message.
+    size : int
+        Size of the mode.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another, or it is not symmetric and positive definite.
+    """
+    if covariance.shape != (size, size):
+        msg = f"{name} has shape {covariance.shape}; expected {(size, size)}, as the means have."
+        raise ValueError(msg)
+    symmetric = np.isfinite(covariance).all() and np.allclose(covariance, covariance.T)
+    if not symmetric or not np.linalg.eigvalsh(covariance)[0] > 0:
+        msg = f"{name} is not symmetric and positive definite, as a covariance has to be."
+        raise ValueError(msg)
+
+
 def require_independent(X: Array, guess: Array, shrinkage: float) -> None:
     """Refuse samples in which entries of a mode follow from others within clusters.
 

@@ -1,12 +1,13 @@
 """The rule that assigns tensors to clusters, and the density behind it."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
 from scipy.special import logsumexp
 
-from lvmkit._typing import Array
+from lvmkit._typing import Array, Labels
 from lvmkit.tensor_normal.modes import multiply
 
 SPARSE = 0.3
@@ -82,6 +83,43 @@ def scores(X: Array, rule: Rule) -> Array:
         X, B = X[:, selected], B[:, selected]
     with np.errstate(divide="ignore"):  # a cluster may have lost all its weight
         return np.asarray(X @ B.T - halfway + np.log(rule.weights))
+
+
+def drawn(
+    n_samples: int,
+    weights: Array,
+    means: Array,
+    covariances: Sequence[Array],
+    *,
+    generator: np.random.Generator,
+) -> tuple[Array, Labels]:
+    """Draw samples from a mixture.
+
+    Parameters
+    ----------
+    n_samples : int
+        How many.
+    weights : array (K,)
+        Weights of the clusters.
+    means : array (K, p_1, ..., p_M)
+        Their means.
+    covariances : sequence of array (p_m, p_m)
+        One for each mode.
+    generator : Generator
+        Draws.
+
+    Returns
+    -------
+    X : array (n_samples, p_1, ..., p_M)
+        The samples.
+    labels : array of int (n_samples,)
+        The cluster each was drawn from.
+    """
+    labels = generator.choice(len(weights), n_samples, p=weights)
+    noise = generator.standard_normal((n_samples, *means.shape[1:]))
+    return multiply(noise, [np.linalg.cholesky(part) for part in covariances]) + means[
+        labels
+    ], labels
 
 
 def implied_means(rule: Rule, covariances: list[Array], sizes: tuple[int, ...]) -> Array:

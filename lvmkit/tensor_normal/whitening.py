@@ -9,8 +9,10 @@ from lvmkit._typing import Array
 from lvmkit.tensor_normal.covariances import moment_covariances, shrunken
 from lvmkit.tensor_normal.modes import multiply, scatter
 
-FAR = 0.5
-"""Covariances farther than this from the identity are not taken out at once."""
+BACK = 0.5
+"""A change that undoes more than this share of the last went too far."""
+ROUNDING = 1e-13
+"""A log-likelihood of an entry that falls by less has not fallen."""
 
 
 class Whitened:
@@ -25,6 +27,7 @@ class Whitened:
     def __init__(self, X: Array) -> None:
         self.values = X
         self.factors = [np.eye(size) for size in X.shape[1:]]
+        self._offs = [np.zeros((size, size)) for size in X.shape[1:]]  # before the last sweep
 
     def whiten(self, covariances: Sequence[Array]) -> list[Array]:
         """Make the identity of covariances that are given in the present coordinates.
@@ -65,7 +68,6 @@ class Whitened:
         self,
         counts: Array,
         means: Array,
-        offsets: Array | None = None,
         *,
         shrinkage: float = 0.0,
         tol: float = 0.0,
@@ -78,8 +80,6 @@ class Whitened:
             Sum of the posteriors of each cluster.
         means : array (K, p_1, ..., p_M)
             Means of the samples by their posteriors, in the present coordinates.
-        offsets : array (K, p_1, ..., p_M), optional
-            By how much the means of the clusters differ from these.
         shrinkage : float, default=0.0
             Of the covariances.
         tol : float, default=0.0
@@ -96,35 +96,54 @@ class Whitened:
         -----
         The flip-flop algorithm of maximum likelihood, for all modes at once. The modes are orthogonal parameters but
         for their common scale, so this converges as fast as one mode after the other, and the order of modes does not
-        matter. Far from the end it could go too far; then each mode goes its share of the way.
+        matter. With heavy tails, or far from the end, it goes too far: the likelihood falls, or what is left points
+        back. Then modes are taken out one at a time, the farthest first, with which it cannot.
         """
-        shapes = self._shapes(counts, means, offsets, shrinkage)
-        changed = max(
-            float(np.linalg.norm(part - np.eye(len(part)))) / np.sqrt(len(part)) for part in shapes
-        )
-        if changed > tol:
-            share = 1.0 if changed <= FAR else 1 / len(shapes)
-            inverse = self.whiten([_power(part, share) for part in shapes])
-            means = multiply(means, inverse)
-            offsets = None if offsets is None else multiply(offsets, inverse)
-        left = np.vdot(self.values, self.values) - counts @ _squares(means)
-        if offsets is not None:
-            left += counts @ _squares(offsets)
+        shapes = self._shapes(counts, means, shrinkage)
+        offs = [part - np.eye(len(part)) for part in shapes]
+        distance = max(map(_distance, offs))
+        if distance <= tol:
+            return self._rescaled(counts, means)[0], distance
+        turned = sum(map(np.vdot, offs, self._offs))
+        last = sum(map(np.vdot, self._offs, self._offs))
+        self._offs, before = offs, (self.values, self.factors)
+        if turned >= -BACK * last:
+            moved, rise = self._taken_out(shapes, counts, means)
+            if rise >= -ROUNDING * self.values[0].size:
+                return moved, distance
+            self.values, self.factors = before
+        return self._taken_out_singly(counts, means, shrinkage), distance
+
+    def _taken_out_singly(self, counts: Array, means: Array, shrinkage: float) -> Array:
+        """Whiten as often as there are modes by the covariance that is farthest from the identity."""
+        for _ in self.factors:
+            shapes = self._shapes(counts, means, shrinkage)
+            worst = int(np.argmax([_distance(part - np.eye(len(part))) for part in shapes]))
+            alone = [part if at == worst else np.eye(len(part)) for at, part in enumerate(shapes)]
+            means, _ = self._taken_out(alone, counts, means)
+        return means
+
+    def _taken_out(
+        self, covariances: Sequence[Array], counts: Array, means: Array
+    ) -> tuple[Array, float]:
+        """Whiten by covariances; return the means, and by how much the log-likelihood of a sample rises."""
+        inverse = self.whiten(covariances)
+        size = self.values[0].size
+        means, deviation = self._rescaled(counts, multiply(means, inverse))
+        shrunk = sum(np.log(np.diag(part)).sum() * (size / len(part)) for part in inverse)
+        return means, float(shrunk - size * np.log(deviation))
+
+    def _rescaled(self, counts: Array, means: Array) -> tuple[Array, float]:
+        """Bring the variance within clusters to 1; return the means, and the deviation before."""
+        left = np.vdot(self.values, self.values) - counts @ squares(means)
         deviation = float(np.sqrt(left / self.values.size))
         self.values = self.values / deviation
-        self.factors[0] = self.factors[0] * deviation
-        return means / deviation, changed
+        self.factors = [self.factors[0] * deviation, *self.factors[1:]]
+        return means / deviation, deviation
 
-    def _shapes(
-        self, counts: Array, means: Array, offsets: Array | None, shrinkage: float
-    ) -> list[Array]:
+    def _shapes(self, counts: Array, means: Array, shrinkage: float) -> list[Array]:
         """Return the covariances within clusters, with mean diagonal 1."""
-        order = self.values.ndim - 1
-        total = scatter(self.values, order)
-        if offsets is not None:
-            more = scatter(offsets * np.sqrt(counts).reshape(-1, *[1] * order), order)
-            total = [part + extra for part, extra in zip(total, more, strict=True)]
-        found = moment_covariances(total, counts, means)
+        found = moment_covariances(scatter(self.values, self.values.ndim - 1), counts, means)
         if shrinkage:
             known = [f @ part @ f.T for f, part in zip(self.factors, found, strict=True)]
             back = self.unwound()
@@ -134,15 +153,23 @@ class Whitened:
         return [part * (len(part) / np.trace(part)) for part in found]
 
 
-def _power(matrix: Array, exponent: float) -> Array:
-    """Return a power of a symmetric matrix."""
-    if exponent == 1:
-        return matrix
-    values, vectors = np.linalg.eigh(matrix)
-    return np.asarray((vectors * np.maximum(values, 0) ** exponent) @ vectors.T)
+def _distance(off: Array) -> float:
+    """Return the root mean square of the eigenvalues of a symmetric matrix."""
+    return float(np.linalg.norm(off)) / np.sqrt(len(off))
 
 
-def _squares(tensors: Array) -> Array:
-    """Return the sum of squares of each of several tensors."""
+def squares(tensors: Array) -> Array:
+    """Add up the squares of each of several tensors.
+
+    Parameters
+    ----------
+    tensors : array (K, ...)
+        Of any order.
+
+    Returns
+    -------
+    array (K,)
+        Sums.
+    """
     flat = tensors.reshape(len(tensors), -1)
     return np.einsum("kp,kp->k", flat, flat)

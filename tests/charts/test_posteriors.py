@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from lvmkit import charts
@@ -23,6 +24,14 @@ def test_groups_stand_side_by_side() -> None:
     assert "Sorted by known group" in picture
     assert "#sample=3" in picture
     assert "sample 3 (a): cluster 1 with 60.0%" in picture
+
+
+def test_groups_that_have_an_order_keep_it() -> None:
+    groups = pd.Categorical(["mild", "none", "mild", "none"], ["none", "mild"], ordered=True)
+    table = charts.posteriors_table(np.tile([0.9, 0.1], (4, 1)), groups=groups)
+    assert table["group"].iloc[::2].tolist() == ["none", "none", "mild", "mild"]
+    picture = charts.svg(charts.posteriors_chart(table))
+    assert picture.index(">none<") < picture.index(">mild<")
 
 
 def test_many_clusters_many_samples_and_hostile_names_are_drawn() -> None:

@@ -53,6 +53,16 @@ def test_hidden_norms_are_not_drawn_and_names_are_escaped() -> None:
     assert "<b>" not in picture
 
 
+def test_of_hidden_places_nothing_is_found() -> None:
+    table = charts.sparsity_path_table(made(), hidden=[3])
+    assert sorted(table["entry"].unique()) == [
+        0,
+        1,
+    ]  # the third is selected at the hidden place only
+    assert table.loc[table["step"] == 3, "norm"].isna().all()
+    assert table.loc[table["step"] < 3, "norm"].notna().all()
+
+
 def test_a_path_without_entries_and_one_of_a_single_lambda_are_drawn() -> None:
     empty = made(entry_norms=NORMS * 0.0, n_selected=np.zeros(4, dtype=int))
     table = charts.sparsity_path_table(empty)

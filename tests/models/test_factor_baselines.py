@@ -1,5 +1,7 @@
 """Baselines against the document's sentences, written out for small cases."""
 
+import sys
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,6 +11,7 @@ from lvmkit import SUSTain
 from lvmkit.models.factor_baselines import factor_baselines, truncated
 from lvmkit.scores import fit
 
+module = sys.modules[factor_baselines.__module__]  # the package has a function of that name
 MATRIX = ["NMF", "NMF rounded", "NMF scaled and rounded", "AILS"]
 
 
@@ -55,14 +58,17 @@ def test_fits_are_those_of_the_approximations_formed(counts, found):
         product = (one.factors[0] * one.weights) @ one.factors[1].T
         expected = 1 - np.linalg.norm(counts - product) / np.linalg.norm(counts)
         assert one.fit == pytest.approx(expected, abs=1e-6), name
-        assert one.seconds > 0
     assert found["NMF"].fit > max(found[name].fit for name in MATRIX[1:])
     assert found["AILS"].fit > found["NMF rounded"].fit
     assert all(factor.dtype == np.int32 for name in MATRIX[1:] for factor in found[name].factors)
 
 
-def test_time_of_the_real_solution_counts(found):
-    assert all(found[name].seconds >= found["NMF"].seconds * 0.5 for name in MATRIX)
+def test_time_of_the_real_solution_counts(counts, monkeypatch):
+    """By a clock on which the real solution takes 100, and what each method makes of it 1, 2, 3 and 4."""
+    ticks = iter([0, 100, 200, 201, 300, 302, 400, 403, 500, 504])
+    monkeypatch.setattr(module, "perf_counter", lambda: next(ticks))
+    timed = factor_baselines(counts, 3)
+    assert [timed[name].seconds for name in MATRIX] == [101, 102, 103, 104]
 
 
 def test_a_tensor_has_cp_and_its_weights_are_absorbed_evenly():

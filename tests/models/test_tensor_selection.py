@@ -9,6 +9,7 @@ from lvmkit._checks import DataWarning
 from lvmkit.datasets import make_tensor_mixture
 from lvmkit.datasets.simulate_tensors import TensorSetting, autoregressive
 from lvmkit.models import select_penalty, select_tensor_components
+from lvmkit.models.tensor_search import TensorSearch
 from lvmkit.scores import error_rate
 
 
@@ -224,3 +225,14 @@ def test_threads_do_not_change_the_path(data, path):
     other = select_penalty(data[0], 3, estimator=TensorNormalMixture(n_jobs=1))
     assert (other.bic == path.bic).all()
     assert (other.entry_norms == path.entry_norms).all()
+
+
+def test_maximum_likelihood_starts_do_not_depend_on_the_penalty():
+    """Nor does which of several is the likeliest."""
+    ends = []
+    X = np.random.default_rng(3).standard_normal((60, 5, 4))
+    for penalty in (1e-6, 1e3):
+        search = TensorSearch(TensorNormalMixture(3, penalty=penalty, n_init=6), X)
+        assert search.names[-1] == "em"
+        ends.append(search.posteriors[-1])
+    np.testing.assert_array_equal(*ends)

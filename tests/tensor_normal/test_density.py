@@ -22,7 +22,6 @@ def close(monkeypatch):
     """Go on until nothing changes."""
     monkeypatch.setattr(module, "NEAR", 1e-10)
     monkeypatch.setattr(module, "SWEEPS", 400)
-    monkeypatch.setattr(module, "ROUNDS", 30)
 
 
 @pytest.fixture(params=[2, 3])
@@ -54,26 +53,35 @@ def test_means_differ_by_what_the_selected_entries_ask_for(fitted, kronecker):
 
 
 def test_covariances_are_the_most_likely(fitted, kronecker):
-    """None of many small changes makes the samples, with their posteriors, more likely."""
+    """No small change of their shapes is more likely around the averages, nor one of the scale around the means."""
     samples, fit, options = fitted
     found = density_of(samples, fit, options, "deem")
-    believed = fit.posteriors  # those that the weights and means came from, but for the last step
+    counts = fit.rule.weights * len(samples)
 
-    def expected(parts):
+    def expected(parts, means):
+        """By the posteriors behind weights and averages: all that samples say are their sums."""
         S = kronecker(parts)
-        logs = np.array([multivariate_normal(mean, S).logpdf(samples.flat) for mean in found.means])
-        return float((believed * logs.T).sum())
+        inside = samples.flat.T @ samples.flat - (fit.rule.means.T * counts) @ fit.rule.means
+        off = fit.rule.means - means
+        scatter = inside + (off.T * counts) @ off
+        return (
+            -len(samples) * np.linalg.slogdet(S).logabsdet / 2
+            - np.trace(np.linalg.solve(S, scatter)) / 2
+        )
 
-    best = expected(found.covariances)
+    def scaled(parts, means):
+        """At the best scale."""
+        return max(expected([parts[0] * c, *parts[1:]], means) for c in np.linspace(0.8, 1.2, 4001))
+
+    best = scaled(found.covariances, fit.rule.means)
     rng = np.random.default_rng(0)
-    for _ in range(30):
-        roots = [
-            np.eye(len(part)) + 0.02 * rng.standard_normal(part.shape) for part in found.covariances
-        ]
-        changed = [
-            root @ part @ root.T for root, part in zip(roots, found.covariances, strict=True)
-        ]
-        assert expected(changed) < best
+    for _ in range(5):
+        roots = [np.eye(len(p)) + 0.05 * rng.standard_normal(p.shape) for p in found.covariances]
+        changed = [root @ p @ root.T for root, p in zip(roots, found.covariances, strict=True)]
+        assert scaled(changed, fit.rule.means) < best
+    here = expected(found.covariances, found.means)
+    for scale in (0.99, 1.01):
+        assert expected([scale * found.covariances[0], *found.covariances[1:]], found.means) < here
 
 
 def test_one_cluster_is_the_same_by_either_method(close):

@@ -4,6 +4,7 @@ from scipy.special import logsumexp, softmax
 from scipy.stats import multivariate_normal
 from sklearn.mixture import GaussianMixture
 
+from lvmkit.tensor_normal import fitting as module
 from lvmkit.tensor_normal.contrasts import contrasts
 from lvmkit.tensor_normal.fitting import (
     Options,
@@ -11,6 +12,7 @@ from lvmkit.tensor_normal.fitting import (
     doubly_enhanced,
     expectation_maximization,
 )
+from lvmkit.tensor_normal.group_lasso import group_lasso
 from lvmkit.tensor_normal.starts import one_hot
 
 TIGHT = {"tol": 1e-10, "max_iter": 2000}
@@ -265,3 +267,19 @@ def test_a_solution_of_the_group_lasso_out_of_reach_is_not_called_converged(monk
     X[labels == 1] += 0.02 * rng.standard_normal((5, 4, 4))
     fit = fitted(X, labels, doubly_enhanced, penalty=1e-4, max_iter=50)
     assert fit.gap <= 1e-3 or fit.stopped_by != "tol"
+
+
+def test_the_clearest_entries_come_first(monkeypatch):
+    X, labels = clusters((12, 10), 2, 60, seed=7)
+    seen = []
+
+    def watched(*args, **options):
+        found = group_lasso(*args, **options)
+        seen.append((options["most_entering"], np.count_nonzero(found.coef)))
+        return found
+
+    monkeypatch.setattr(module, "group_lasso", watched)
+    fit = fitted(X, labels, doubly_enhanced, penalty=0.02)
+    assert seen[0] == (module.ENTERING, module.ENTERING)
+    assert seen[-1] == (None, np.count_nonzero(fit.rule.discriminants[0]))
+    assert seen[-1][1] > module.ENTERING

@@ -3,7 +3,10 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
+from lvmkit.datasets import make_tensor_mixture
+from lvmkit.scores import error_rate
 from lvmkit.tensor_normal import search as module
 from lvmkit.tensor_normal.contrasts import contrasts
 from lvmkit.tensor_normal.fitting import Options, Samples, doubly_enhanced
@@ -11,6 +14,7 @@ from lvmkit.tensor_normal.search import (
     best_of,
     bic,
     chosen,
+    from_smaller,
     largest_penalty,
     n_parameters,
     path_of,
@@ -132,3 +136,33 @@ def test_the_criterion_by_hand(samples, guesses):
     found = best_of(samples, guesses[-1:], OPTIONS, "deem", map)
     free = 1 + int(found.fit.rule.discriminants.any(axis=0).sum()) + 12 + 15
     assert bic(found, 50) == pytest.approx(-2 * found.density.log_likelihood + np.log(50) * free)
+
+
+def test_only_the_best_starts_are_followed(samples, guesses):
+    penalties = list(np.geomspace(1, 0.05, 8))
+    many = [
+        *guesses,
+        *(one_hot(np.random.default_rng(n).integers(2, size=50), 2) for n in range(5)),
+    ]
+    founds = list(path_of(samples, many, OPTIONS, penalties, mapper=map))
+    for one, after in pairwise(founds):
+        order = sorted(range(len(one.fits)), key=lambda at: -one.fits[at].objective)
+        alive = [at for at in order if one.fits[at].stopped_by not in module.DEGENERATE]
+        dropped = {one.origins[at] for at in alive[module.FOLLOWED :]} - {module.PREVIOUS}
+        assert not dropped & set(after.origins)
+        degenerate = {one.origins[at] for at in order if at not in alive} - {module.PREVIOUS}
+        assert degenerate <= set(after.origins)
+    assert len(founds[-1].fits) < len(founds[0].fits)
+
+
+def test_a_penalty_that_starts_cannot_bear_is_reached_from_a_smaller_one():
+    X, y = make_tensor_mixture("M9", 200)
+    samples = Samples(X)
+    start = one_hot(KMeans(2, n_init=1, random_state=0).fit_predict(samples.flat), 2)
+    options = replace(OPTIONS, penalty=0.5)
+    assert best_of(samples, [start], options, "deem", map).fit.stopped_by == "penalty"
+    found = from_smaller(samples, [start], options, "deem", map)
+    assert found.fit.stopped_by == "tol"
+    assert found.origins == (module.SMALLER_PENALTY,)
+    assert found.penalty == 0.5
+    assert error_rate(y, found.fit.posteriors.argmax(axis=1)) < 0.1

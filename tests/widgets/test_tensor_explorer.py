@@ -67,7 +67,9 @@ def test_it_opens_at_the_model_that_was_passed(board, found):
     state = board.state
     assert state.solution.model is found.best_model
     assert board.stage.title == "Clusters of tensors: Cells"
-    assert board.stage.subtitle.startswith("100 samples · 4 gene × 5 tissue · 3 clusters, λ = 0.4")
+    assert board.stage.subtitle.startswith(
+        "100 samples · 4 × 5 (gene × tissue) · 3 clusters, λ = 0.4"
+    )
     assert [item["n"] for item in board.components["clusters"].items] == [40, 30, 30]
     slider = board.components["model"]
     assert slider.selected == 1
@@ -266,6 +268,34 @@ def test_names_and_groups_come_with_labelled_data(data, found):
     assert samples_table(board.state)["sample"].iloc[3] == "s3"
     with pytest.raises(ValueError, match="groups is 'sex', but X has columns status"):
         TensorExplorer(found.best_model, labelled, "sex")
+
+
+def test_groups_keep_the_order_of_their_categories(data, found):
+    X, y = data
+    order = ["none", "mild", "ill", "never seen"]
+    status = pd.Categorical(np.array(order)[y], order, ordered=True)
+    board = TensorExplorer(found.best_model, X, status)
+    board.open_tab("main", 2)
+    assert [row["group"] for row in board.components["groups"].rows] == order[:3]
+
+
+def test_one_cluster_has_nothing_to_tell_apart(data):
+    X, _ = data
+    board = TensorExplorer(TensorNormalMixture(1).fit(X), X)
+    assert board.components["model"].options[0]["note"].startswith("one cluster: there is nothing")
+    for tab in range(4):
+        board.open_tab("main", tab)
+
+
+def test_small_strengths_keep_three_digits(data):
+    X, y = data
+    large = TensorNormalMixture(3, penalty=0.4, init=y).fit(X)
+    small = TensorNormalMixture(3, penalty=0.4 * 1e3, init=y).fit(X * 1e3)
+    for model, scale in ((large, 1), (small, 1e3)):
+        entries = TensorExplorer(model, X * scale).components["entries"]
+        shown = next(c for c in entries.columns if c["key"] == "strength")
+        top = max(row["strength"] for row in entries.rows)
+        assert top >= 10 ** (2 - shown["digits"])
 
 
 def test_what_does_not_fit_is_refused(data, found):

@@ -5,9 +5,15 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import param
 
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.kinds import Form, Table
+from lvmkit_widgets.parts import StatePart
+
+S = TypeVar("S", bound=param.Parameterized)
 
 
 class GivesFiles:
@@ -66,6 +72,48 @@ class GivesFiles:
         """
         del name
         return ""
+
+
+class GivesSteps(GivesFiles, StatePart[S]):
+    """Such a part that lists the steps taken too, to go back to one; its state is one that `Walks`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(title="Take away")
+        self.steps = Table(
+            title="Steps so far",
+            help="Pick a step to go back to it; nothing is lost.",
+            columns=[
+                {"key": "step", "label": "Step", "kind": "integer"},
+                {"key": "text", "label": "What was done", "kind": "text"},
+            ],
+            key="step",
+            needs_python=True,
+        )
+        self.components = {"files": self.form, "taken": self.steps}
+        self.layout = ["files", "taken"]
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader.
+
+        Parameters
+        ----------
+        board : Dashboard
+            The dashboard that holds the components.
+        """
+        super().connect(board)
+        board.listen("taken", "pick", lambda step: self._walks.go_to(int(step)))
+
+    def show_steps(self) -> None:
+        """Show the steps as they are now."""
+        history = self._walks.history
+        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
+        self.steps.selected = history.position
+
+    @property
+    def _walks(self) -> Any:
+        """The state, which keeps a history."""
+        return self.state
 
 
 def written(write: Callable[[Path], Any], file: str) -> bytes:

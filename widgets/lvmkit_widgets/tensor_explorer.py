@@ -79,7 +79,7 @@ class TensorExplorer(PartsBoard[TensorState]):
             place_of(solutions, model),
             modes_of(model, X, mode_names, labels=labels),
             samples=samples_of(model, X, groups),
-            best=getattr(path, "best_model", None),
+            path=path,
             private=private,
         )
         self._name = name

@@ -10,13 +10,10 @@ import pandas as pd
 import lvmkit
 from lvmkit.charts import png, svg
 from lvmkit.charts.score_card import score_card_chart, score_card_table
-from lvmkit_widgets.cards.part import CardsPart
 from lvmkit_widgets.cards.phenotypes import mode_name
 from lvmkit_widgets.cards.state import CardsState
 from lvmkit_widgets.cards.tables import features_table, phenotypes_table, scores_table
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.giving import GivesFiles, written
-from lvmkit_widgets.kinds import Form, Table
+from lvmkit_widgets.giving import GivesSteps, written
 from lvmkit_widgets.sharing import csv
 
 FILES = {
@@ -38,31 +35,15 @@ FILES = {
 TABLES = {"phenotypes": phenotypes_table, "features": features_table, "scores": scores_table}
 
 
-class Files(GivesFiles, CardsPart):
+class Files(GivesSteps[CardsState]):
     """Buttons that hand over files, and the steps taken."""
 
     title: ClassVar[str] = "Steps and files"
     depends: ClassVar[frozenset[str]] = frozenset({"history"})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.form = Form(title="Take away")
-        self.steps = Table(
-            title="Steps so far",
-            help="Pick a step to go back to it; nothing is lost.",
-            columns=[
-                {"key": "step", "label": "Step", "kind": "integer"},
-                {"key": "text", "label": "What was done", "kind": "text"},
-            ],
-            key="step",
-            needs_python=True,
-        )
-        self.components = {"files": self.form, "taken": self.steps}
-        self.layout = ["files", "taken"]
-
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, history = self.state, self.state.history
+        state = self.state
         private = " – private" if state.private else ""
         there = state.people is not None and state.known
         buttons = [
@@ -76,19 +57,7 @@ class Files(GivesFiles, CardsPart):
             if name != "scores" or there
         ]
         self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": note_of(state)}]
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
-        super().connect(board)
-        board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
+        self.show_steps()
 
     def warning(self, name: str) -> str:
         """Say which files are private."""

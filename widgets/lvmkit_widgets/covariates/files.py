@@ -6,11 +6,9 @@ from typing import Any, ClassVar
 
 from lvmkit_widgets.covariates.choice import draw_curves
 from lvmkit_widgets.covariates.growth import tree_fields
-from lvmkit_widgets.covariates.part import PathPart
+from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.covariates.tables import clusters_table, covariates_table, path_table
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.giving import GivesFiles, written
-from lvmkit_widgets.kinds import Form, Table
+from lvmkit_widgets.giving import GivesSteps, written
 from lvmkit_widgets.sharing import csv
 
 FILES = {
@@ -29,49 +27,20 @@ NOTE = (
 )
 
 
-class Files(GivesFiles, PathPart):
+class Files(GivesSteps[PathState]):
     """Buttons that hand over files, and the steps taken."""
 
     title: ClassVar[str] = "Steps and files"
     depends: ClassVar[frozenset[str]] = frozenset({"history"})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.form = Form(title="Take away")
-        self.steps = Table(
-            title="Steps so far",
-            help="Pick a step to go back to it; nothing is lost.",
-            columns=[
-                {"key": "step", "label": "Step", "kind": "integer"},
-                {"key": "text", "label": "What was done", "kind": "text"},
-            ],
-            key="step",
-            needs_python=True,
-        )
-        self.components = {"files": self.form, "taken": self.steps}
-        self.layout = ["files", "taken"]
-
     def refresh(self) -> None:
         """Show the state as it is now."""
-        history = self.state.history
         buttons: list[dict[str, Any]] = [
             {"name": name, "kind": "button", "label": label, "help": told}
             for name, (label, told) in FILES.items()
         ]
         self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": NOTE}]
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
-        super().connect(board)
-        board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
+        self.show_steps()
 
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file; `name` is a key of `FILES`."""

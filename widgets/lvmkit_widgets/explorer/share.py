@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.explorer.part import Part
-from lvmkit_widgets.giving import GivesFiles, written
-from lvmkit_widgets.kinds import Form, Table
+from lvmkit_widgets.explorer_state import ExplorerState
+from lvmkit_widgets.giving import GivesSteps, written
+from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import assignment_table, clusters_table, codes_table, csv
 
 FILES = [
@@ -30,7 +30,7 @@ FILES = [
 TABLES = {"clusters": clusters_table, "codes": codes_table, "assignment": assignment_table}
 
 
-class Share(GivesFiles, Part):
+class Share(GivesSteps[ExplorerState]):
     """Buttons that hand over files, the steps taken, and the Python that repeats them."""
 
     title: ClassVar[str] = "Steps and files"
@@ -38,34 +38,17 @@ class Share(GivesFiles, Part):
 
     def __init__(self) -> None:
         super().__init__()
-        self.files = Form(title="Take away")
         self.keep = Form(title="Keep")
-        self.steps = Table(
-            title="Steps so far",
-            help="Pick a step to go back to it; nothing is lost.",
-            columns=[
-                {"key": "step", "label": "Step", "kind": "integer"},
-                {"key": "text", "label": "What was done", "kind": "text"},
-            ],
-            key="step",
-            page_size=15,
-            needs_python=True,
-        )
         self.code = Form(
             title="The same in Python", help="Repeats the steps up to the one that is marked."
         )
-        self.components = {
-            "files": self.files,
-            "autosave": self.keep,
-            "taken": self.steps,
-            "python": self.code,
-        }
+        self.components |= {"autosave": self.keep, "python": self.code}
         self.layout = [{"row": ["files", "autosave"]}, {"row": ["taken", "python"]}]
 
     def refresh(self) -> None:
         """Show the state as it is now."""
         state, history = self.state, self.state.history
-        self.files.controls = [
+        self.form.controls = [
             {"name": name, "kind": "button", "label": label, "help": text}
             for name, label, text in FILES
         ]
@@ -79,8 +62,7 @@ class Share(GivesFiles, Part):
             },
         ]
         self.keep.values = {"autosave": state.autosave or ""}
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
+        self.show_steps()
         lines = min(max(history.code.count("\n") + 1, 4), 20)
         self.code.controls = [
             {"name": "code", "kind": "textarea", "label": "To copy", "rows": lines, "wide": True}
@@ -97,7 +79,6 @@ class Share(GivesFiles, Part):
         """
         super().connect(board)
         board.listen("autosave", "values", self._set)
-        board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
 
     def _set(self, values: dict[str, Any]) -> None:
         """Take the settings."""

@@ -9,9 +9,7 @@ import pandas as pd
 
 from lvmkit.charts import png, svg, tree_chart, tree_table
 from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.giving import GivesFiles, written
-from lvmkit_widgets.kinds import Form, Table
-from lvmkit_widgets.navigator.part import TreePart
+from lvmkit_widgets.giving import GivesSteps, written
 from lvmkit_widgets.navigator.state import NavigatorState
 from lvmkit_widgets.navigator.tables import (
     clusters_table,
@@ -46,31 +44,15 @@ TABLES: dict[str, Callable[[NavigatorState], pd.DataFrame]] = {
 TEXTS = {"json": "application/json", "text": "text/plain", "python": "text/x-python"}
 
 
-class Files(GivesFiles, TreePart):
+class Files(GivesSteps[NavigatorState]):
     """Buttons that hand over files, and the steps taken."""
 
     title: ClassVar[str] = "Steps and files"
     depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small"})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.form = Form(title="Take away")
-        self.steps = Table(
-            title="Steps so far",
-            help="Pick a step to go back to it; nothing is lost.",
-            columns=[
-                {"key": "step", "label": "Step", "kind": "integer"},
-                {"key": "text", "label": "What was done", "kind": "text"},
-            ],
-            key="step",
-            needs_python=True,
-        )
-        self.components = {"files": self.form, "taken": self.steps}
-        self.layout = ["files", "taken"]
-
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, history = self.state, self.state.history
+        state = self.state
         self.form.visible = not state.empty
         private = " – private" if state.private else ""
         buttons = [
@@ -92,8 +74,7 @@ class Files(GivesFiles, TreePart):
         note = {"name": "note", "kind": "note", "label": note_of(state)}
         self.form.controls = [*buttons, *([check] if state.private else []), note]
         self.form.values = {"small": not state.hide_small}
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
+        self.show_steps()
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader.
@@ -105,7 +86,6 @@ class Files(GivesFiles, TreePart):
         """
         super().connect(board)
         board.listen("files", "values", self._set)
-        board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
 
     def _set(self, values: dict[str, Any]) -> None:
         """Hide small counts, or show them."""

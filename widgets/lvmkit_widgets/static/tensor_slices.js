@@ -12,7 +12,7 @@ function tensorNumber(value) {
   if (Number.isNaN(value)) return "–";
   const size = Math.abs(value);
   if (size && (size < 0.001 || size >= 1e6)) return value.toExponential(1).replaceAll("-", "−");
-  return fixed(value, size >= 100 ? 1 : size >= 10 ? 2 : 3);
+  return fixed(value, size >= 100 ? 1 : size >= 10 ? 2 : size >= 0.1 ? 3 : 5);
 }
 
 // Everything that follows from the fields, but not from what is looked at.

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, ClassVar
-
-import numpy as np
 
 from lvmkit.charts import (
     sparsity_path_chart,
@@ -63,14 +60,17 @@ class Along(TensorPart):
             {"row": ["sparsity", ["bic", "numbers"]], "widths": [1.5, 1]},
         ]
 
+    def follow(self) -> None:
+        """Show what there is, before it is drawn."""
+        path = self.state.solution.path
+        self.alone.visible = path is None
+        self.sparsity.visible = self.bic.visible = path is not None
+        self.numbers.visible = path is not None and len(self.state.numbers) > 1
+
     def refresh(self) -> None:
         """Show the state as it is now."""
         state = self.state
-        path = state.solution.path
-        self.alone.visible = path is None
-        self.sparsity.visible = self.bic.visible = path is not None
-        self.numbers.visible = path is not None and len(state.numbers) > 1
-        if path is None:
+        if state.solution.path is None:
             return
         for part, draw in (
             (self.sparsity, draw_sparsity),
@@ -122,20 +122,16 @@ def draw_sparsity(state: TensorState, place: int, *, links: bool = True) -> str:
         SVG.
     """
     one = state.solutions[place]
-    path = one.path
-    norms = np.array(path.entry_norms, dtype=float)
-    for i, other in enumerate(state.solutions):
-        if (
-            other.path is path
-            and path.models[other.step] is other.model
-            and small_clusters(state, i)
-        ):
-            norms[other.step] = np.nan
-    shown = SimpleNamespace(
-        penalties=path.penalties, entry_norms=norms, n_selected=path.n_selected, best=path.best
-    )
+    path, modes = one.path, state.modes
+    hidden = [
+        other.step
+        for i, other in enumerate(state.solutions)
+        if other.path is path
+        and path.models[other.step] is other.model
+        and small_clusters(state, i)
+    ]
     table = sparsity_path_table(
-        shown, selected=one.step, mode_names=state.modes.names, labels=state.modes.labels
+        path, selected=one.step, hidden=hidden, mode_names=modes.names, labels=modes.labels
     )
     return _short(svg(sparsity_path_chart(table, width=620, links=links)))
 
@@ -212,13 +208,11 @@ def _table(state: TensorState, place: int) -> Any:
 
 def _whole_table(state: TensorState) -> Any:
     """Tabulate BIC; error rates only where no count of groups is hidden, since they could be found from these."""
-    paths = {s.n_components: s.path for s in state.solutions if s.path is not None}
     truth = state.sets[0].groups
     if state.hiding and truth is not None:
         counted = (groups_of(state, i, 0) for i in range(len(state.solutions)))
         truth = None if any(c is None or c.attrs["hidden"] for c in counted) else truth
-    shown = SimpleNamespace(paths=paths, best=next(iter(paths)))
-    return tensor_selection_table(shown, truth=truth)
+    return tensor_selection_table(state.path, truth=truth)
 
 
 def _short(picture: str) -> str:

@@ -131,7 +131,9 @@ def option(state: TensorState, place: int) -> dict[str, Any]:
     """
     one = state.solutions[place]
     notes = ["lowest BIC with this number of clusters"] if one.best else []
-    if not np.any(one.model.discriminants_):
+    if one.n_components == 1:
+        notes.append("one cluster: there is nothing to tell apart")
+    elif not np.any(one.model.discriminants_):
         notes.append("no entry is selected: λ is too large to tell samples apart")
     elif not bool(getattr(one.model, "converged_", True)):
         notes.append("not converged: take it with care")

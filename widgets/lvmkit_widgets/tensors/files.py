@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.giving import GivesFiles, written
-from lvmkit_widgets.kinds import Form, Table
+from lvmkit_widgets.giving import GivesSteps, written
 from lvmkit_widgets.sharing import csv
 from lvmkit_widgets.tensors.along import draw_sparsity
-from lvmkit_widgets.tensors.part import TensorPart
+from lvmkit_widgets.tensors.state import TensorState
 from lvmkit_widgets.tensors.tables import entries_table, models_table, samples_table
 
 FILES = {
@@ -28,7 +26,7 @@ NOTE = (
 )
 
 
-class Files(GivesFiles, TensorPart):
+class Files(GivesSteps[TensorState]):
     """Buttons that hand over files, and the steps taken."""
 
     title: ClassVar[str] = "Steps and files"
@@ -37,23 +35,9 @@ class Files(GivesFiles, TensorPart):
     def __init__(self, slices: Callable[[], str]) -> None:
         super().__init__()
         self._slice = slices
-        self.form = Form(title="Take away")
-        self.steps = Table(
-            title="Steps so far",
-            help="Pick a step to go back to it; nothing is lost.",
-            columns=[
-                {"key": "step", "label": "Step", "kind": "integer"},
-                {"key": "text", "label": "What was done", "kind": "text"},
-            ],
-            key="step",
-            needs_python=True,
-        )
-        self.components = {"files": self.form, "taken": self.steps}
-        self.layout = ["files", "taken"]
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        history = self.state.history
         buttons: list[dict[str, Any]] = [
             {"name": name, "kind": "button", "label": label, "help": told}
             for name, (label, told) in FILES.items()
@@ -61,19 +45,7 @@ class Files(GivesFiles, TensorPart):
         ]
         note = [{"name": "note", "kind": "note", "label": NOTE}] if self.state.private else []
         self.form.controls = [*buttons, *note]
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
-        super().connect(board)
-        board.listen("taken", "pick", lambda step: self.state.go_to(int(step)))
+        self.show_steps()
 
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file; `name` is a key of `FILES`."""

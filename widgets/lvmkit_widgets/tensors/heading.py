@@ -26,15 +26,13 @@ def subtitle(state: TensorState) -> str:
     """
     n, modes = len(state.samples.values), state.modes
     few = state.hiding and n < THRESHOLD
-    shape = " × ".join(
-        f"{size:,} {name}" for name, size in zip(modes.names, modes.shape, strict=True)
-    )
+    shape = " × ".join(f"{size:,}" for size in modes.shape)
     more = [state.samples.name] if len(state.sets) > 1 else []
     return " · ".join(
         [
             *more,
             f"<{THRESHOLD} samples" if few else counted(n, "sample"),
-            shape,
+            f"{shape} ({' × '.join(modes.names)})",
             state.named(state.place),
         ]
     )

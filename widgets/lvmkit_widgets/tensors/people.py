@@ -22,10 +22,17 @@ from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
 from lvmkit_widgets.tensors.tables import samples_table
 
 EACH = 300  # samples that have a bar each
+SURELY = (
+    "The posterior is how likely a sample belongs to a cluster, by the model. Bars far from 100 % are samples that "
+    f"might as well belong elsewhere. Up to {EACH} samples have a bar of their own beside."
+)
 DOUBTFUL, MOST = 0.9, 300  # largest posterior of a sample at the border; such samples in the list
 BORDER = (
     f"Samples whose largest posterior is below {DOUBTFUL:.0%}, most doubtful first: look at these before you rely "
     "on the clusters. They stay on this machine: saved pages leave them out."
+)
+EVERY = (
+    "How likely a sample belongs to each cluster, by the model. Click on a bar to read its numbers."
 )
 GROUPS = "How many samples of each known group are in each cluster. Groups are not used to fit."
 
@@ -41,15 +48,16 @@ class People(TensorPart):
     def __init__(self) -> None:
         super().__init__()
         self.form = Form(inline=True)
-        self.each = Picture(title="Each sample", download="posteriors", needs_python=True)
-        self.certain = Picture(title="How surely", download="certainty")
+        self.each = Picture(
+            title="Each sample", help=EVERY, download="posteriors", needs_python=True
+        )
+        self.certain = Picture(title="How surely", help=SURELY, download="certainty")
         self.border = Table(
             title="Samples at a border",
             help=BORDER,
             key="sample",
             searchable=True,
             page_size=12,
-            empty="No sample is in doubt.",
             needs_python=True,
         )
         self.groups = Table(title="Known groups", help=GROUPS, page_size=20)
@@ -65,8 +73,14 @@ class People(TensorPart):
         self.layout = [
             "which",
             {"row": ["each", ["groups", "agreement"]], "widths": [1.6, 1]},
-            {"row": ["certain", "border"], "widths": [1, 1]},
+            {"row": ["certain", "border"], "widths": [1, 1.5]},
         ]
+
+    def follow(self) -> None:
+        """Show what there is, before it is drawn."""
+        samples = self.state.samples
+        self.each.visible = len(samples.values) <= EACH
+        self.groups.visible = samples.groups is not None
 
     def refresh(self) -> None:
         """Show the state as it is now."""
@@ -123,7 +137,6 @@ class People(TensorPart):
         """Draw the posteriors."""
         state = self.state
         theta = state.posteriors(state.place)
-        self.each.visible = len(theta) <= EACH
         if self.each.visible:
             table = posteriors_table(theta, groups=state.samples.groups)
             self.each.param.update(
@@ -151,7 +164,7 @@ def certain_fields(state: TensorState, place: int) -> dict[str, Any]:
     table = certainty_table(state.posteriors(place), threshold=THRESHOLD if state.hiding else None)
     picked = state.cluster if place == state.place else None
     return {
-        "svg": svg(certainty_chart(table, picked=picked)),
+        "svg": svg(certainty_chart(table, width=440, picked=picked)),
         "alt": "Histograms of the largest posterior of the samples of each cluster.",
     }
 
@@ -179,7 +192,8 @@ def border_of(state: TensorState) -> dict[str, Any]:
         {"key": "second", "label": "or", "kind": "integer"},
         {"key": "second_posterior", "label": "Posterior", "kind": "percent"},
     ]
-    return {"columns": columns, "rows": found.to_dict("records"), "page": 0, "selected": None}
+    rows, empty = found.to_dict("records"), "No sample is in doubt."
+    return {"columns": columns, "rows": rows, "page": 0, "selected": None, "empty": empty}
 
 
 def groups_fields(state: TensorState, place: int) -> dict[str, Any]:
@@ -227,7 +241,7 @@ def agreement_text(state: TensorState, place: int) -> str:
     counted = groups_of(state, place)
     if counted is None or (state.hiding and counted.attrs["hidden"]):
         return ""
-    groups = np.unique(state.samples.groups, return_inverse=True)[1]
+    groups = state.samples.groups.codes
     labels = state.labels(place)
     return (
         f"With the best matching of clusters to groups, {error_rate(groups, labels):.1%} of the samples are elsewhere "

@@ -135,9 +135,9 @@ def groups_of(state: TensorState, place: int, which: int | None = None) -> pd.Da
     if groups is None:
         return None
     k = state.solutions[place].n_components
-    names, group = np.unique(groups, return_inverse=True)
+    names = groups.categories
     counts = np.zeros((k, len(names)))
-    np.add.at(counts, (state.labels(place, which), group), 1)
+    np.add.at(counts, (state.labels(place, which), groups.codes), 1)
     cells, totals = (
         _hidden(counts) if state.hiding else (counts < 0, np.zeros(len(names), dtype=bool))
     )

@@ -62,8 +62,8 @@ class Samples:
     ----------
     values : array (n, p1, …, pM)
         What was measured.
-    groups : array of str or None
-        Known class of each.
+    groups : Categorical or None
+        Known class of each, in the order of the table's categories or of the alphabet.
     ids : tuple of str
         What each is called.
     name : str
@@ -149,10 +149,8 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
         message = f"groups has {len(given)} values for {len(values)} samples; pass one for each."
         raise ValueError(message)
     ids = range(len(values)) if known is None else known.index
-    texts = (
-        None if given is None else np.array(["unknown" if pd.isna(g) else str(g) for g in given])
-    )
-    return Samples(values, texts, tuple(map(str, ids)), name)
+    classes = None if given is None else _classes(given)
+    return Samples(values, classes, tuple(map(str, ids)), name)
 
 
 def modes_of(
@@ -251,6 +249,16 @@ def place_of(solutions: Sequence[Solution], model: Any) -> int:
         Its place.
     """
     return next(i for i, s in enumerate(solutions) if _same(s.model, model))
+
+
+def _classes(given: Any) -> Any:
+    """Write classes as texts that keep their order."""
+    known = pd.Series(given)
+    ordered = known.cat.categories if isinstance(known.dtype, pd.CategoricalDtype) else ()
+    texts = ["unknown" if pd.isna(g) else str(g) for g in given]
+    there = set(texts)
+    names = dict.fromkeys([*map(str, ordered), *sorted(there)])
+    return pd.Categorical(texts, [name for name in names if name in there], ordered=True)
 
 
 def _same(one: Any, other: Any) -> bool:

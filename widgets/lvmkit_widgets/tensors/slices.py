@@ -201,7 +201,9 @@ def list_of(state: TensorState, place: int) -> dict[str, Any]:
     columns: list[dict[str, Any]] = [
         {"key": f"m{m}", "label": name.strip(), "kind": "text"} for m, name in enumerate(names)
     ]
-    columns.append({"key": "strength", "label": "Strength", "kind": "number", "digits": 3})
+    # three digits of the strongest, however small values are
+    digits = int(np.clip(2 - np.floor(np.log10(strongest(table["strength"].to_numpy()))), 3, 6))
+    columns.append({"key": "strength", "label": "Strength", "kind": "number", "digits": digits})
     weights = [name for name in map(str, table) if name.startswith("discriminant_")]
     if len(weights) > 1 and order + len(weights) <= 4:  # more do not fit beside the slice
         columns += [
@@ -209,13 +211,15 @@ def list_of(state: TensorState, place: int) -> dict[str, Any]:
                 "key": name,
                 "label": f"Cluster {name.removeprefix('discriminant_')}",
                 "kind": "number",
-                "digits": 3,
+                "digits": digits,
                 "help": "Its discriminant: above 0, a larger value speaks for it, against cluster 0.",
             }
             for name in weights
         ]
     elif len(weights) == 1:
-        columns.append({"key": weights[0], "label": "Discriminant", "kind": "number", "digits": 3})
+        columns.append(
+            {"key": weights[0], "label": "Discriminant", "kind": "number", "digits": digits}
+        )
     keys = ["entry", "strength", *weights]
     shown = table.iloc[:MOST]
     rows = shown[keys].rename(columns=str).to_dict("records")

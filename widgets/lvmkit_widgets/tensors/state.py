@@ -37,8 +37,8 @@ class TensorState(Walks, param.Parameterized):
         What modes and their places are called.
     samples : Samples
         Those that were passed.
-    best : TensorNormalMixture, optional
-        The model that is recommended.
+    path : PenaltyPath or result of `lvmkit.models.select_tensor_components`, optional
+        Where models come from; it recommends one.
     private : bool, default=True
         Whether samples stand for people, so that small counts are hidden from others.
     """
@@ -58,10 +58,10 @@ class TensorState(Walks, param.Parameterized):
         modes: Modes,
         *,
         samples: Samples,
-        best: Any = None,
+        path: Any = None,
         private: bool = True,
     ) -> None:
-        self._best = best
+        self.path = path
         self.solutions, self.modes, self.private = solutions, modes, private
         self._posteriors: dict[tuple[int, int], Array] = {}
         self._remembered: dict[str, Any] = {}
@@ -96,9 +96,10 @@ class TensorState(Walks, param.Parameterized):
     @property
     def recommended(self) -> int:
         """Place of the model that the path recommends; without a path of the one that was passed."""
-        if self._best is None:
+        if self.path is None:
             return int(self.history.steps[0].value)
-        return next(i for i, s in enumerate(self.solutions) if s.model is self._best)
+        best = self.path.best_model
+        return next(i for i, s in enumerate(self.solutions) if s.model is best)
 
     @property
     def along(self) -> tuple[int, ...]:
