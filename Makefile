@@ -9,7 +9,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help setup explore lab test check style types imports docstrings unit story browser binder wheel \
-        bench notebooks lock build clean
+        newest lowest bench notebooks lock build clean
 
 help:  ## list the commands
 	@awk -F':.*## ' '/^[a-z]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -63,6 +63,15 @@ binder: $(READY)  ## build what Binder would build, start it, ask for the pages
 wheel: $(READY)  ## build the wheel and use the core alone in an empty environment
 	$(BIN)/pytest -m wheel tests/packaging
 
+# Beside the lock, in .venv-newest and .venv-lowest; one part: make newest TESTS=tests/cohorts
+BESIDE = $(BIN)/python .ci/unlocked.py $@ $(if $(filter file,$(origin PYTHON)),,--python $(PYTHON)) $(TESTS)
+
+newest: $(READY)  ## tests with the newest dependencies and Python found (another: make newest PYTHON=python3.12)
+	$(BESIDE)
+
+lowest: $(READY)  ## tests with the lowest dependencies that pyproject.toml allows and the oldest Python found
+	$(BESIDE)
+
 bench: $(READY)  ## measure lvmkit and its peers side by side (some: make bench BENCH=planted)
 	$(BIN)/python benchmarks/run.py $(BENCH)
 
@@ -78,5 +87,5 @@ build: $(READY)  ## sdist and wheel into dist/
 	$(BIN)/python -m build --no-isolation
 
 clean:  ## remove the environment and everything that was built
-	rm -rf .venv build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
+	rm -rf .venv .venv-newest .venv-lowest build dist .hypothesis .mypy_cache .pytest_cache .ruff_cache .import_linter_cache
 	find lvmkit widgets data tests notebooks benchmarks -name __pycache__ -prune -exec rm -rf {} +

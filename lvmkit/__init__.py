@@ -19,6 +19,7 @@ _HOMES = {
     "TensorNormalMixture": "lvmkit.models.tensor_normal_mixture",
     "save": "lvmkit.storage",
     "load": "lvmkit.storage",
+    "show_versions": "lvmkit._versions",
 }
 _PACKAGES = (
     "charts",
@@ -46,6 +47,7 @@ __all__ = [
     "__version__",
     "load",
     "save",
+    "show_versions",
 ]
 
 

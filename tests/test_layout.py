@@ -4,6 +4,7 @@ import ast
 import importlib
 import inspect
 import re
+import runpy
 import statistics
 import subprocess
 import sys
@@ -23,7 +24,7 @@ PUBLIC = {
     "lvmkit": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
         *("SpectralTree", "SUSTain", "CovariateClusteringClassifier", "TensorNormalMixture"),
-        *("__version__", "load", "save"),
+        *("__version__", "load", "save", "show_versions"),
     },
     "lvmkit.cohorts": {
         *("codes", "from_counts", "from_events", "from_texts", "from_wide"),
@@ -199,7 +200,8 @@ def test_lock_holds_every_dependency_and_no_address() -> None:
         *project["project"]["optional-dependencies"].values(),
         *project["dependency-groups"].values(),
     ]
-    wanted = {re.split(r"[\[><=; ]", requirement)[0] for group in groups for requirement in group}
+    named = [line for group in groups for line in group if isinstance(line, str)]
+    wanted = {re.split(r"[\[><=; ]", requirement)[0] for requirement in named}
     assert wanted - {"lvmkit"} <= pinned
 
 
@@ -227,6 +229,16 @@ def map_of_the_code() -> set[str]:
             folders[indent + 1 :] = [folders[indent] + name]
             paths.add(folders[indent + 1])
     return paths
+
+
+def test_the_oldest_python_is_the_same_everywhere() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest = project["requires-python"].removeprefix(">=")
+    named = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    assert named[0] == oldest
+    assert f"({oldest} or newer)" in (ROOT / "README.md").read_text()
+    finder = runpy.run_path(str(ROOT / ".ci/interpreters.py"))
+    assert finder["VERSIONS"][: len(named)] == tuple(named)
 
 
 def test_map_of_the_code_is_the_tree() -> None:

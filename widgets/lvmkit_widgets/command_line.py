@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from importlib import import_module
 from typing import Any
 
 EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
@@ -24,6 +25,12 @@ def parser() -> argparse.ArgumentParser:
         What it parses has the name of the command as `command`.
     """
     parser = argparse.ArgumentParser(prog="lvmkit", description=ABOUT, epilog=EPILOG)
+    parser.add_argument(
+        "--version",
+        action=_Versions,
+        nargs=0,
+        help="print versions of lvmkit, Python, the libraries and their kernels, for reports of faults",
+    )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     explore = commands.add_parser("explore", help="open the workbench in a browser", epilog=EPILOG)
@@ -183,6 +190,15 @@ def _add_serving(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
+
+
+class _Versions(argparse.Action):
+    """Print the versions, and end."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> None:
+        """Do so before the rest of the line is read."""
+        import_module("lvmkit").show_versions()
+        parser.exit()
 
 
 def _count(text: str) -> int:
