@@ -162,7 +162,7 @@ def _corpus(options: argparse.Namespace) -> Any:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
         msg = f"{named} tell how to read texts, and {path.name} holds counts: leave them out"
         raise ValueError(msg)
-    return import_module("anndata").read_h5ad(_existing(options.source))
+    return import_module("lvmkit.cohorts._h5ad").read_h5ad(_existing(options.source))
 
 
 def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import anndata
 import duckdb
 import pandas as pd
 
 from lvmkit import cohorts
 from lvmkit._checks import DataWarning
+from lvmkit.cohorts._h5ad import read_h5ad
 
 PARQUET = {".parquet", ".pq"}
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".h5ad")
@@ -177,7 +177,7 @@ def open_cohort(path: str | Path, *, layout: Layout | None = None, min_codes: in
     """
     file = _checked(path)
     if file.suffix == ".h5ad":
-        return _read_h5ad(file)
+        return read_h5ad(file)
     table = preview(file)
     chosen = layout or guess(table)
     if chosen is None:
@@ -329,15 +329,6 @@ def _read_parquet(file: Path, rows: int | None = None) -> pd.DataFrame:
             return database.execute(query, [str(file)]).df()
     except duckdb.Error as error:
         message = f"“{file.name}” is cut short or is not a Parquet file; export it again."
-        raise ValueError(message) from error
-
-
-def _read_h5ad(file: Path) -> Any:
-    """Read an AnnData file."""
-    try:
-        return anndata.read_h5ad(file)
-    except (OSError, KeyError, TypeError) as error:
-        message = f"“{file.name}” is not a complete h5ad file; write it again."
         raise ValueError(message) from error
 
 

@@ -1,0 +1,141 @@
+"""AnnData files that may come from anybody: nothing of other files, no broken matrices, versions told."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import anndata
+import h5py
+
+from lvmkit._checks import check_structure
+from lvmkit._writing import in_words
+
+MAX_DEPTH = 50
+"""Groups one inside another."""
+MAX_UNSTORED_BYTES = 1 << 30
+"""What an array may hold beyond what its stored bytes can be the compressed form of."""
+_MOST_COMPRESSED = 1_100  # deflate, at best
+
+
+def read_h5ad(path: str | Path) -> Any:
+    """Read an h5ad as AnnData, after its links and sizes are checked; then check its sparse matrices in full."""
+    path = Path(path)
+    try:
+        with h5py.File(path, "r") as file:
+            _check_links(file, path.name)
+        cohort = anndata.read_h5ad(path)
+        _check_matrices(cohort, path.name)
+    except (_RefusedError, PermissionError, FileNotFoundError, IsADirectoryError) as error:
+        if isinstance(error, OSError):
+            raise in_words(error, path, "read") from error
+        raise ValueError(str(error)) from error
+    except MemoryError as error:
+        msg = f"“{path.name}” needs more memory than there is; keep fewer records or codes in it."
+        raise ValueError(msg) from error
+    except Exception as error:  # whatever the readers of the format raise on a damaged file
+        raise ValueError(_incomplete(path, error)) from error
+    return cohort
+
+
+class _RefusedError(ValueError):
+    """What a file holds and may not; the message names the file."""
+
+
+def _check_links(group: Any, name: str, above: tuple[Any, ...] = ()) -> None:
+    """Refuse links and arrays that lead out of the file, loops, and arrays far larger than what is stored."""
+    here = h5py.h5o.get_info(group.id).addr
+    if here in above or len(above) > MAX_DEPTH:
+        msg = f"“{name}” holds itself at {group.name[:60]!r}, or is nested too deeply; write it again with anndata."
+        raise _RefusedError(msg)
+    for key in group:
+        link, place = group.get(key, getlink=True), f"{group.name.rstrip('/')}/{key}"
+        if isinstance(link, h5py.ExternalLink):
+            _refuse_link(name, place, f"a link to {link.path!r} of the file {link.filename!r}")
+        if isinstance(link, h5py.SoftLink):
+            _refuse_link(name, place, f"a link to {link.path!r}")
+        item = group[key]
+        if isinstance(item, h5py.Dataset):
+            _check_dataset(item, name, place)
+        elif isinstance(item, h5py.Group):
+            _check_links(item, name, (*above, here))
+
+
+def _check_dataset(dataset: Any, name: str, place: str) -> None:
+    """Refuse an array that lies in other files, or declares far more than is stored."""
+    if dataset.external:
+        _refuse_link(name, place, f"an array stored in the file {dataset.external[0][0]!r}")
+    if dataset.is_virtual:
+        files = sorted({source.file_name for source in dataset.virtual_sources()})
+        _refuse_link(name, place, f"an array put together from {', '.join(map(repr, files[:3]))}")
+    size, stored = dataset.size or 0, dataset.id.get_storage_size()
+    declared = size * dataset.dtype.itemsize
+    if declared > stored * _MOST_COMPRESSED + MAX_UNSTORED_BYTES:
+        msg = (
+            f"“{name}” declares {declared:,} bytes at {place!r} and stores {stored:,}: it is damaged or made to "
+            "fill the memory; write it again with anndata."
+        )
+        raise _RefusedError(msg)
+
+
+def _refuse_link(name: str, place: str, found: str) -> None:
+    """Refuse what would read something else than the file that was opened."""
+    msg = f"“{name}” holds at {place!r} {found}, which is not followed; write the data itself into the file."
+    raise _RefusedError(msg)
+
+
+def _check_matrices(cohort: Any, name: str) -> None:
+    """Check every sparse matrix before anything computes with it; refuse what holds no numbers."""
+    for place, matrix in _matrices(cohort):
+        try:
+            check_structure(matrix, place)
+        except ValueError as error:
+            msg = f"“{name}”: {error}"
+            raise _RefusedError(msg) from error
+    kind = getattr(getattr(cohort.X, "dtype", None), "kind", "")
+    if kind not in ("b", "i", "u", "f"):
+        found = "nothing" if cohort.X is None else f"what is no numbers ({cohort.X.dtype})"
+        msg = f"“{name}” holds {found} as X; put the records × codes there."
+        raise _RefusedError(msg)
+
+
+def _matrices(cohort: Any) -> Iterator[tuple[str, Any]]:
+    """Name X, the layers and whatever else may be sparse."""
+    yield "X", cohort.X
+    for part in ("layers", "obsm", "varm", "obsp", "varp"):
+        named: Mapping[str, Any] = getattr(cohort, part)
+        for key in named:
+            yield f"{part}[{key!r}]", named[key]
+    if cohort.raw is not None:
+        yield "raw.X", cohort.raw.X
+
+
+def _incomplete(path: Path, error: Exception) -> str:
+    """Say that a file cannot be read: a part of a later version, or what is missing."""
+    later = _later_part(path, error) if type(error).__name__ == "IORegistryError" else None
+    if later:
+        return (
+            f"“{path.name}” was written by a later anndata: its part {later}, which anndata {version('anndata')} "
+            "here cannot read; update anndata, or write the file with an earlier one."
+        )
+    reason = (str(error).splitlines() or [type(error).__name__])[0][:200].strip("\"'.")
+    return f"“{path.name}” is not a complete h5ad file ({reason}); write it again."
+
+
+def _later_part(path: Path, error: Exception) -> str | None:
+    """Name the part of a file that anndata had no reader for, with its encoding."""
+    parts: list[tuple[str, str, str]] = []
+
+    def note(name: str, item: Any) -> None:
+        kind, number = (str(item.attrs.get(f"encoding-{part}", "")) for part in ("type", "version"))
+        parts.append((f"/{name}", kind, number))
+
+    with suppress(Exception), h5py.File(path, "r") as file:  # it may be damaged besides
+        note("", file)
+        file.visititems(note)
+    said = str(error)
+    for place, kind, number in parts:
+        if f"encoding_type={kind!r}" in said and f"encoding_version={number!r}" in said:
+            return f"{place!r} is of the encoding {kind!r}, version {number!r}"
+    return None

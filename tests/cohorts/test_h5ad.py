@@ -1,0 +1,156 @@
+"""An h5ad is a stranger's file: it is checked before a library computes on it."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import anndata
+import h5py
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from lvmkit.cohorts._h5ad import read_h5ad
+
+PROGRAM = """
+import sys, warnings
+from lvmkit.cohorts._h5ad import read_h5ad
+for path in sys.argv[1:]:
+    try:
+        read_h5ad(path)
+        print("read")
+    except ValueError as error:
+        print(str(error).replace(chr(10), " "))
+"""
+
+
+def made(path, layer=None, **parts):
+    rng = np.random.default_rng(0)
+    X = sparse.csr_matrix((rng.random((30, 6)) < 0.5).astype(np.float32))
+    obs = pd.DataFrame(
+        {"age": rng.integers(20, 90, 30), "sex": pd.Categorical(rng.choice(["F", "M"], 30))},
+        index=[f"p{i}" for i in range(30)],
+    )
+    cohort = anndata.AnnData(X, obs=obs, var=pd.DataFrame(index=[*"abcdef"]), **parts)
+    if layer:
+        cohort.layers[layer] = X.copy()
+    cohort.write_h5ad(path)
+    return path
+
+
+def array(file, place, *arguments, **options):
+    data = file.create_dataset(place, *arguments, **options)
+    data.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+
+
+def virtual(file, other):
+    layout = h5py.VirtualLayout((30,), dtype="i8")
+    layout[:] = h5py.VirtualSource(other, "obs/age", (30,))
+    del file["obs/age"]
+    data = file["obs"].create_virtual_dataset("age", layout)
+    data.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
+
+
+def linked(file, link):
+    file.move("X", "other")
+    file["X"] = link
+
+
+def stored_elsewhere(file, other):
+    del file["obs/age"]
+    array(file, "obs/age", (30,), "i8", external=[(other, 0, 240)])
+
+
+def replaced(file, place, number, value):
+    values = file[place][()]
+    values[number] = value
+    file[place][...] = values
+
+
+BROKEN = {
+    "index": (
+        lambda f, _: replaced(f, "X/indices", 0, 10**6),
+        "X is a broken sparse csr_matrix (csr, 30 x 6): indices[0] is 1000000",
+    ),
+    "negative": (lambda f, _: replaced(f, "X/indices", 2, -1), "indices[2] is -1"),
+    "starts": (lambda f, _: replaced(f, "X/indptr", 3, 10**6), "indptr falls from 1000000"),
+    "layer": (
+        lambda f, _: replaced(f, "layers/raw/indices", 0, 10**6),
+        "layers['raw'] is a broken sparse",
+    ),
+    "external": (
+        lambda f, other: linked(f, h5py.ExternalLink(other, "/X")),
+        "holds at '/X' a link to '/X' of the file",
+    ),
+    "soft": (lambda f, _: linked(f, h5py.SoftLink("/other")), "at '/X' a link to '/other'"),
+    "virtual": (virtual, "holds at '/obs/age' an array put together from"),
+    "elsewhere": (stored_elsewhere, "holds at '/obs/age' an array stored in the file"),
+    "loop": (
+        lambda f, _: f["uns"].__setitem__("a", f["uns"]),
+        "holds itself at '/uns/a', or is nested too deeply",
+    ),
+    "huge": (
+        lambda f, _: (f.pop("X"), array(f, "X", (30, 10**11), "f4", chunks=(1, 1000))),
+        "declares 12,000,000,000,000 bytes at '/X' and stores 0",
+    ),
+    "category": (lambda f, _: replaced(f, "obs/sex/codes", 0, 100), "not a complete h5ad file"),
+    "no X": (lambda f, _: f.pop("X"), "holds nothing as X"),
+    "no obs": (lambda f, _: f.pop("obs"), "not a complete h5ad file"),
+    "later part": (
+        lambda f, _: f["obs/age"].attrs.__setitem__("encoding-version", "9.1.0"),
+        "was written by a later anndata: its part '/obs/age' is of the encoding 'array', version '9.1.0', "
+        f"which anndata {version('anndata')} here cannot read",
+    ),
+    "later file": (
+        lambda f, _: f.attrs.__setitem__("encoding-version", "9.1.0"),
+        "was written by a later anndata: its part '/'",
+    ),
+    "text": (
+        lambda f, _: (f.pop("X"), f.create_dataset("X", data=np.full((30, 6), b"x", dtype="S1"))),
+        "X",
+    ),
+}
+
+
+def test_hostile_files_are_refused_in_one_sentence_and_end_no_process(tmp_path):
+    other = made(tmp_path / "other.h5ad")
+    paths = []
+    for name, (damage, _) in BROKEN.items():
+        paths.append(made(tmp_path / f"{name}.h5ad", layer="raw"))
+        with h5py.File(paths[-1], "r+") as file:
+            damage(file, str(other))
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, paths)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for (name, (_, words)), told in zip(BROKEN.items(), done.stdout.splitlines(), strict=True):
+        assert f"“{name}.h5ad”" in told, (name, told)
+        assert words in told, (name, told)
+
+
+def test_cut_files_and_others_are_told(tmp_path):
+    path = made(tmp_path / "cohort.h5ad")
+    content = path.read_bytes()
+    for damaged in (content[: len(content) // 2], b"hello" * 100, b""):
+        path.write_bytes(damaged)
+        with pytest.raises(ValueError, match=r"“cohort\.h5ad” is not a complete h5ad file"):
+            read_h5ad(path)
+    with pytest.raises(FileNotFoundError, match=r"cannot read .*: there is no such file"):
+        read_h5ad(tmp_path / "absent.h5ad")
+    with pytest.raises(OSError, match="it is a folder"):
+        read_h5ad(tmp_path)
+
+
+def test_a_whole_file_is_read_as_anndata_reads_it(tmp_path):
+    path = made(
+        tmp_path / "cohort.h5ad", layer="raw", obsm={"plane": sparse.eye_array(30, 2, format="csr")}
+    )
+    found, plain = read_h5ad(path), anndata.read_h5ad(path)
+    assert (found.X != plain.X).nnz == 0
+    assert found.obs.equals(plain.obs)
+    assert list(found.layers) == ["raw"]
