@@ -1,5 +1,7 @@
 """AnnData files that may come from anybody: nothing of other files, no broken matrices, versions told."""
 
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from importlib.metadata import version
@@ -16,6 +18,9 @@ MAX_DEPTH = 50
 """Groups one inside another."""
 MAX_UNSTORED_BYTES = 1 << 30
 """What an array may hold beyond what its stored bytes can be the compressed form of."""
+TRIAL = Path(__file__).with_name("_h5ad_trial.py")
+TRIAL_SECONDS, TRIAL_BYTES_PER_SECOND = 60, 1_000_000
+"""Patience with the trial of a file."""
 _MOST_COMPRESSED = 1_100  # deflate, at best
 
 
@@ -23,6 +28,7 @@ def read_h5ad(path: str | Path) -> Any:
     """Read an h5ad as AnnData, after its links and sizes are checked; then check its sparse matrices in full."""
     path = Path(path)
     try:
+        _try(path)
         with h5py.File(path, "r") as file:
             _check_links(file, path.name)
         cohort = anndata.read_h5ad(path)
@@ -41,6 +47,23 @@ def read_h5ad(path: str | Path) -> Any:
 
 class _RefusedError(ValueError):
     """What a file holds and may not; the message names the file."""
+
+
+def _try(path: Path) -> None:
+    """Refuse a file on which the HDF5 library ends the process, or does not end: a process of its own tries it."""
+    if getattr(sys, "frozen", False) or not sys.executable:  # there is no Python to start
+        return
+    command = [sys.executable, "-P", str(TRIAL), str(path.absolute())]
+    patience = TRIAL_SECONDS + path.stat().st_size / TRIAL_BYTES_PER_SECOND
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=patience, check=False)
+    except subprocess.TimeoutExpired:
+        ended = False
+    else:
+        ended = done.returncode in (0, 1)  # 1: an error that will be told when it is read here
+    if not ended:
+        msg = f"“{path.name}” is damaged so that the HDF5 library fails on it; get another copy, or write it again."
+        raise _RefusedError(msg)
 
 
 def _check_links(group: Any, name: str, above: tuple[Any, ...] = ()) -> None:

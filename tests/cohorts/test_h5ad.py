@@ -11,10 +11,12 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from lvmkit.cohorts import _h5ad, _h5ad_trial
 from lvmkit.cohorts._h5ad import read_h5ad
 
 PROGRAM = """
 import sys, warnings
+from lvmkit.cohorts import _h5ad, _h5ad_trial
 from lvmkit.cohorts._h5ad import read_h5ad
 for path in sys.argv[1:]:
     try:
@@ -154,3 +156,28 @@ def test_a_whole_file_is_read_as_anndata_reads_it(tmp_path):
     assert (found.X != plain.X).nnz == 0
     assert found.obs.equals(plain.obs)
     assert list(found.layers) == ["raw"]
+
+
+@pytest.mark.parametrize("code", ["import os; os.abort()", "while True: pass"])
+def test_a_file_on_which_the_library_ends_or_hangs_is_refused(tmp_path, monkeypatch, code):
+    path = made(tmp_path / "cohort.h5ad")
+    program = tmp_path / "trial.py"
+    program.write_text(code)
+    monkeypatch.setattr(_h5ad, "TRIAL", program)
+    monkeypatch.setattr(_h5ad, "TRIAL_SECONDS", 2)
+    with pytest.raises(
+        ValueError, match=r"“cohort\.h5ad” is damaged so that the HDF5 library fails"
+    ):
+        read_h5ad(path)
+
+
+def test_the_trial_reads_every_kind_of_array_and_ends_on_loops(tmp_path):
+    path = made(tmp_path / "cohort.h5ad")
+    with h5py.File(path, "r+") as file:
+        file["uns/loop"] = file["uns"]
+        file["uns/soft"] = h5py.SoftLink("/absent")
+        file["uns/text"] = ["a", "b"]
+        file["uns/empty"] = np.zeros((0, 3))
+        file["uns/none"] = h5py.Empty("f4")
+        file["uns/one"] = 3
+    _h5ad_trial.main(str(path))
