@@ -4,24 +4,25 @@ from __future__ import annotations
 
 import argparse
 import errno
-import logging
 import os
 import secrets
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from ipaddress import ip_address
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import panel as pn
 from panel.io.server import get_server
 
-from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.folders import folders_of
 from lvmkit_widgets.guard import TOKEN_HEADER, Guard
-from lvmkit_widgets.kinds import Text
+from lvmkit_widgets.visits import DAY, MOST_PAGES, SECONDS_TO_CONNECT, Visits
 
-log = logging.getLogger(__name__)
 PORT = 5006
+
 TOKEN_VARIABLE = "LVMKIT_TOKEN"
 PAGE_STYLE = ":root { color-scheme: light dark; } html, body { background: Canvas; }"
 
@@ -35,8 +36,17 @@ def serve(
     show: bool = True,
     title: str = "lvmkit",
     start: bool = True,
+    idle_minutes: float | None = None,
+    most_pages: int = MOST_PAGES,
 ) -> Any:
     """Serve dashboards, a new one for every visitor, until interrupted.
+
+    A visitor first gets a page that says what is being opened; the dashboard is made once that page
+    has connected, so that requests which are no visit cost nothing. It ends a minute after its page
+    was closed or has lost the connection, and when nothing was done for `idle_minutes`; the page
+    then says so. No other site can show the page in a frame. With a token, visitors can open and
+    write files only below the folder that the server was started in (and open those below the
+    folder LVMKIT_DATA).
 
     Parameters
     ----------
@@ -54,6 +64,11 @@ def serve(
         Title of the page.
     start : bool
         False returns the server without running it, for tests.
+    idle_minutes : float, optional
+        After how long a dashboard ends with which nothing was done. By default a day if there is a
+        token, and never on a server for this machine's own user.
+    most_pages : int, default=64
+        Pages that are open at the same time; further visitors are told to come back later.
 
     Returns
     -------
@@ -63,8 +78,10 @@ def serve(
     Raises
     ------
     ValueError
-        If other machines could connect and there is no token, or the port is taken.
+        If other machines could connect and there is no token, the port is taken, or `idle_minutes`
+        or `most_pages` is not positive.
     """
+    _check_positive(idle_minutes=idle_minutes, most_pages=most_pages)
     local = is_local(address)
     if not local and not token:
         msg = (
@@ -72,9 +89,17 @@ def serve(
             "to them; pass a secret as token, or use address='127.0.0.1'"
         )
         raise ValueError(msg)
-    server = _server(factory, address=address, port=port, title=title, any_origin=not local)
+    open_only = folders_of(Path.cwd()) if token or not local else None
+    minutes = DAY if idle_minutes is None and open_only is not None else idle_minutes
+    visits = Visits(factory, title=title, folders=open_only, most=most_pages, minutes=minutes)
+    server = _server(visits, address=address, port=port, any_origin=not local)
     hosts = {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
-    guard = Guard(token=token, hosts=hosts if local else None, cookie=f"lvmkit-{server.port}")
+    guard = Guard(
+        token=token,
+        hosts=hosts if local else None,
+        cookie=f"lvmkit-{server.port}",
+        full=partial(visits.full, server),
+    )
     guard.protect(server._tornado)
     if show:
         path = f"/?{urlencode({'token': token})}" if token else "/"
@@ -129,7 +154,9 @@ def proxy() -> dict[str, Any]:
     """Return how Jupyter's server starts the workbench on the bundled cohort and reaches it.
 
     The workbench listens on this machine only, and only answers requests that carry a token which
-    Jupyter's server adds; so other users of the machine cannot pass by Jupyter's own login.
+    Jupyter's server adds; so other users of the machine cannot pass by Jupyter's own login. Whoever
+    is logged in to Jupyter has a terminal, and may open and save files below the home folder and
+    the folder in which Jupyter was started, but no others.
 
     Returns
     -------
@@ -160,8 +187,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:
         parser.error(f"set {TOKEN_VARIABLE}, or use `lvmkit explore` to open the workbench")
-    server = _server(bundled, address="127.0.0.1", port=port, title="lvmkit", any_origin=True)
-    Guard(token=token, hosts=None, same_origin=False).protect(server._tornado)
+    visits = Visits(bundled, title="lvmkit", folders=folders_of(Path.cwd(), Path.home()))
+    server = _server(visits, address="127.0.0.1", port=port, any_origin=True)
+    full = partial(visits.full, server)
+    Guard(token=token, hosts=None, same_origin=False, full=full).protect(server._tornado)
     run(server)
 
 
@@ -172,37 +201,38 @@ def bundled() -> Any:
     return Workbench("discharges")
 
 
-def _server(
-    factory: Callable[[], Any], *, address: str, port: int, title: str, any_origin: bool
-) -> Any:
+def _check_positive(**options: float | None) -> None:
+    """Refuse lifetimes and numbers of pages that let nobody in."""
+    for name, value in options.items():
+        if value is not None and not value > 0:
+            msg = f"{name} must be positive, not {value!r}"
+            raise ValueError(msg)
+
+
+def _server(visits: Visits, *, address: str, port: int, any_origin: bool) -> Any:
     """Return a server that is not yet guarded nor running."""
     if PAGE_STYLE not in pn.config.raw_css:
         pn.config.raw_css = [*pn.config.raw_css, PAGE_STYLE]
     try:
         return get_server(
-            {"/": lambda: _page(factory)},
+            {"/": visits.page},
             port=port,
             address=address,
             websocket_origin="*" if any_origin else None,
-            title=title,
+            title=visits.title,
             location=False,
+            # names of sessions are the server's own, and no secret of the request is in the page
+            sign_sessions=True,
+            secret_key=secrets.token_bytes(32),
+            include_headers=[],
+            include_cookies=[],
+            unused_session_lifetime_milliseconds=SECONDS_TO_CONNECT * 1000,
         )
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise
         msg = f"port {port} is in use; choose another, or 0 for a free one"
         raise ValueError(msg) from error
-
-
-def _page(factory: Callable[[], Any]) -> Any:
-    """Return a new dashboard's page, or one that tells in plain words why there is none."""
-    try:
-        return factory().__panel__()
-    except Exception as error:
-        log.exception("a dashboard could not be made")
-        why = f"The dashboard could not be opened: {error or type(error).__name__}"
-        sorry = Text(text=f"{why}\n\nDetails are where the program was started.", tone="warning")
-        return Dashboard({"sorry": sorry}, "sorry", title="lvmkit").__panel__()
 
 
 if __name__ == "__main__":

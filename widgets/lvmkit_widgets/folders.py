@@ -1,0 +1,158 @@
+"""Where readers of a dashboard may open and write files on the machine that serves it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
+
+_open_only: ContextVar[tuple[Path, ...] | None] = ContextVar("_open_only", default=None)
+
+
+class Folders:
+    """Paths that readers type, checked: below given folders, or anywhere for who sits at the machine.
+
+    Parameters
+    ----------
+    allowed : sequence of Path, optional
+        Files below these are opened and written; None allows any.
+    readable : sequence of Path, default=()
+        Files below these are opened too.
+
+    Examples
+    --------
+    >>> Folders().checked("model.npz").name
+    'model.npz'
+    """
+
+    def __init__(
+        self, allowed: Sequence[Path] | None = None, readable: Sequence[Path] = ()
+    ) -> None:
+        self.allowed = None if allowed is None else tuple(map(_real, allowed))
+        self.readable = tuple(map(_real, readable))
+
+    def checked(self, text: str, *, write: bool = False) -> Path:
+        """Return the path that a reader means.
+
+        Parameters
+        ----------
+        text : str
+            What was typed; "~" is the home folder.
+        write : bool, default=False
+            Whether the file is to be written.
+
+        Returns
+        -------
+        Path
+            Without links and ".." if only some folders are allowed.
+
+        Raises
+        ------
+        ValueError
+            If it is outside the allowed folders, whether or not there is such a file; or no path.
+        """
+        if "\0" in text:
+            message = f"{text!r} is no file name; type it again."
+            raise ValueError(message)
+        if self.allowed is None:
+            return _expanded(text)
+        if not text.startswith(("//", "\\\\")):  # a name of another machine is not even looked up
+            path = _real(_expanded(text))
+            if self.holds(path, write=write):
+                return path
+        named = " or ".join(f"“{folder}”" for folder in self.allowed)
+        done = "written" if write else "opened"
+        message = f"“{text}” is not below {named}: only files there can be {done} from this page."
+        raise ValueError(message)
+
+    def holds(self, path: Path, *, write: bool = False) -> bool:
+        """Return whether a file may be opened.
+
+        Parameters
+        ----------
+        path : Path
+            Links in it are followed.
+        write : bool, default=False
+            Whether the file is to be written.
+
+        Returns
+        -------
+        bool
+            True if it is below an allowed folder.
+        """
+        if self.allowed is None:
+            return True
+        places = self.allowed if write else (*self.allowed, *self.readable)
+        real = _real(path)
+        return any(real.is_relative_to(place) for place in places)
+
+
+def folders_of(*folders: Path) -> tuple[Path, ...]:
+    """Return folders without those that others hold; the root, which holds all, allows nothing by itself.
+
+    Parameters
+    ----------
+    *folders : Path
+        Where a server was started, a home folder.
+
+    Returns
+    -------
+    tuple of Path
+        The first of them at least.
+    """
+    first, *more = map(_real, folders)
+    kept = [f for f in more if f != Path(f.anchor) and not f.is_relative_to(first)]
+    return (first, *kept)
+
+
+@contextmanager
+def open_only(folders: Sequence[Path] | None) -> Iterator[None]:
+    """Let dashboards that are made inside the ``with`` block keep their readers to some folders.
+
+    Parameters
+    ----------
+    folders : sequence of Path, optional
+        None allows any.
+
+    Yields
+    ------
+    None
+        Nothing.
+    """
+    token = _open_only.set(None if folders is None else tuple(folders))
+    try:
+        yield
+    finally:
+        _open_only.reset(token)
+
+
+def reader_folders() -> Folders:
+    """Return where the readers of a dashboard that is being made may open and write files.
+
+    Returns
+    -------
+    Folders
+        As `open_only` says; files below the folder LVMKIT_DATA may be opened too.
+    """
+    data = os.environ.get("LVMKIT_DATA")
+    return Folders(_open_only.get(), [Path(data)] if data else [])
+
+
+def _expanded(text: str) -> Path:
+    """Return a path with the home folder for "~"."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        message = f"“{text}” names a home folder that is not there; type the whole path."
+        raise ValueError(message) from error
+
+
+def _real(path: Path) -> Path:
+    """Return a path without links and ".."; nothing has to be there."""
+    try:
+        return path.expanduser().resolve()
+    except (OSError, RuntimeError) as error:  # links in a circle
+        message = f"“{path.name}” leads nowhere; name another file."
+        raise ValueError(message) from error
