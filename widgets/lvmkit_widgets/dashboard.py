@@ -264,6 +264,8 @@ class Dashboard(Viewer):
 
         Parts that need Python are left out with all they hold. Whatever else must not leave the
         machine is replaced by `static_fields`.
+        Small counts are hidden in each page by itself: two pages of one cohort, from before and after a
+        change, can together give some of them away, so share one of them only.
 
         Parameters
         ----------

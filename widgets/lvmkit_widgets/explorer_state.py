@@ -12,6 +12,7 @@ import param
 
 import lvmkit
 from lvmkit.scores import CodeCounts
+from lvmkit.storage import is_model_file
 from lvmkit_widgets.analysis import Analysis, View
 from lvmkit_widgets.assignment import Moves
 from lvmkit_widgets.cluster import Mixture
@@ -356,6 +357,10 @@ class ExplorerState(Walks, Selection):
         """Stand somewhere in the history, and keep the file up to date."""
         with param.edit_constant(self):
             self.param.update(history=history, message=message)
+        if self.autosave and Path(self.autosave).exists() and not is_model_file(self.autosave):
+            lost, self.autosave = self.autosave, None
+            error = f"{message} It is not saved: “{lost}” has become another file. Name one under Steps and files."
+            raise ValueError(error)
         if self.autosave:
             lvmkit.save(self.model, self.autosave)
 

@@ -13,6 +13,11 @@ from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Form, Table
 from lvmkit_widgets.parts import StatePart
 
+TWICE = (
+    "Two pages or tables of one cohort, from before and after a change, can together give hidden counts away: share "
+    "one of them, and keep the other with the data."
+)
+"""What each note beside buttons of files says: small counts are hidden in each file by itself only."""
 S = TypeVar("S", bound=param.Parameterized)
 
 

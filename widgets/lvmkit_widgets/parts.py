@@ -179,6 +179,8 @@ class PartsBoard(Dashboard, Generic[S]):
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet: of people totals only, small counts hidden.
 
+        Two pages of one cohort, from before and after a change, can together give hidden counts away: share one.
+
         Parameters
         ----------
         path : str or Path

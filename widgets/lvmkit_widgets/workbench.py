@@ -48,11 +48,7 @@ class Workbench(ExplorerBoard):
 
     def _open_pressed(self, _: str) -> None:
         """Open what is chosen."""
-        values = self.opener.choose.values
-        choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
-        if not choice:
-            message = "Choose a cohort, or name a file."
-            raise ValueError(message)
+        values, choice, model = self.opener.choose.values, self.opener.choice, self.opener.model
         if values.get("k") is None:
             message = "Say how many clusters to look for."
             raise ValueError(message)
@@ -61,14 +57,13 @@ class Workbench(ExplorerBoard):
             self.opener.ask_columns(choice)
             self.say("Say which columns hold the codes, then open the file.", state="info")
             return
-        self._open(choice, k=int(values["k"]), model=str(values.get("model") or "").strip())
+        self._open(choice, k=int(values["k"]), model=model)
 
     def _columns_pressed(self, _: str) -> None:
         """Open the file with the columns that were named."""
-        values = self.opener.choose.values
-        choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
         layout = self.opener.layout_asked
-        self._open(choice, k=int(values.get("k") or 8), layout=layout)
+        k = int(self.opener.choose.values.get("k") or 8)
+        self._open(self.opener.choice, k=k, layout=layout)
 
     def _open(self, choice: str, *, k: int, model: str = "", layout: Layout | None = None) -> None:
         """Read and fit beside the dashboard."""

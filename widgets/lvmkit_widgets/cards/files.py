@@ -13,7 +13,7 @@ from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit_widgets.cards.phenotypes import mode_name
 from lvmkit_widgets.cards.state import CardsState
 from lvmkit_widgets.cards.tables import features_table, phenotypes_table, scores_table
-from lvmkit_widgets.giving import GivesSteps, written
+from lvmkit_widgets.giving import TWICE, GivesSteps, written
 from lvmkit_widgets.sharing import csv
 
 FILES = {
@@ -101,7 +101,7 @@ def note_of(state: CardsState) -> str:
     return (
         f"Tables, pictures and the page hold totals only, and counts below {state.threshold} are hidden in them "
         "always; the model holds no patient. Names and notes are in all of them as you wrote them. The scores by "
-        "patient hide nothing: keep that file with the data."
+        f"patient hide nothing: keep that file with the data. {TWICE}"
     )
 
 

@@ -24,7 +24,8 @@ def subtitle(state: CardsState) -> str:
     n = state.figures.total if state.known else ""
     people = (f"{n:,}" if isinstance(n, int) else n) + f" {state.noun}" if n else ""
     features = [counted_mode(len(mode.codes), mode.name) for mode in phenotypes.modes]
-    fit = getattr(state.model, "fit_", None)
+    hidden = state.private and state.hide_small  # the fit rests on every count
+    fit = None if hidden else getattr(state.model, "fit_", None)
     parts = [
         people,
         *features,

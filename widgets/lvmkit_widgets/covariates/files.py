@@ -8,7 +8,7 @@ from lvmkit_widgets.covariates.choice import draw_curves
 from lvmkit_widgets.covariates.growth import tree_fields
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.covariates.tables import clusters_table, covariates_table, path_table
-from lvmkit_widgets.giving import GivesSteps, written
+from lvmkit_widgets.giving import TWICE, GivesSteps, written
 from lvmkit_widgets.sharing import csv
 
 FILES = {
@@ -23,7 +23,7 @@ FILES = {
 TABLES = {"clusters": clusters_table, "covariates": covariates_table, "path": path_table}
 NOTE = (
     "Files hold weights, names of covariates and accuracies: nothing of single samples, and no counts but those of "
-    "covariates. Names are in them as you passed them."
+    f"covariates. Names are in them as you passed them. {TWICE}"
 )
 
 

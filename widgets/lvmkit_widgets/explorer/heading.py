@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from lvmkit_widgets.explorer_state import ExplorerState
 
 
-def subtitle(state: ExplorerState) -> str:
+def subtitle(state: ExplorerState, *, shared: bool = False) -> str:
     """Say how many patients, codes and clusters there are, and how the fit ended.
 
     Parameters
     ----------
     state : ExplorerState
         What is looked at.
+    shared : bool, default=False
+        Whether others read it: the likelihood and the number of steps, which depend on every
+        patient and so on hidden counts, are left out, and small counts are hidden.
 
     Returns
     -------
@@ -21,24 +24,25 @@ def subtitle(state: ExplorerState) -> str:
         One line.
     """
     parts: Sequence[str] = [
-        _who(state),
+        _who(state, hide=state.hide_small or shared),
         f"{len(state.codes):,} codes",
         f"{len(state.clustering.clusters)} clusters",
-        f"log likelihood {state.log_likelihood:.3f} per patient".replace("-", "−"),
-        state.view.how,
     ]
+    if not shared:
+        likelihood = f"log likelihood {state.log_likelihood:.3f} per patient"
+        parts = [*parts, likelihood.replace("-", "−"), state.view.how]
     return " · ".join(part for part in parts if part)
 
 
-def _who(state: ExplorerState) -> str:
+def _who(state: ExplorerState, *, hide: bool) -> str:
     """Say who is shown; not how many where few are, and not of how many where few are not."""
     n, total = len(state.assignment.rows), state.patients.n_patients
     if n == total:
         return f"{n:,} patients"
     shown = f"{n:,}"
-    if state.hide_small and n < state.threshold:
+    if hide and n < state.threshold:
         shown = f"<{state.threshold}"
-    if not (state.hide_small and total - n < state.threshold):
+    if not (hide and total - n < state.threshold):
         shown += f" of {total:,}"
     return f"{shown} patients ({state.view.subset.text})"
 

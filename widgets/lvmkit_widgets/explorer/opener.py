@@ -11,6 +11,7 @@ import lvmkit
 from lvmkit import datasets
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.fitting import Progress, check_size, fit_quietly
+from lvmkit_widgets.folders import reader_folders
 from lvmkit_widgets.kinds import Form, Text
 from lvmkit_widgets.open_file import Layout, guess, list_files, open_cohort, preview
 
@@ -74,6 +75,7 @@ class Opener:
     """The components that choose a cohort, and the work of opening it."""
 
     def __init__(self) -> None:
+        self._folders = reader_folders()
         self.choose = Form(
             title="Open a cohort",
             help="Files are read on this machine; nothing is sent anywhere. Public cohorts are "
@@ -102,7 +104,8 @@ class Opener:
     def list(self) -> None:
         """Show what can be opened."""
         folders = [Path.cwd(), Path(os.environ.get("LVMKIT_DATA", "."))]
-        files = [[str(path), _short(path)] for path in list_files(folders)]
+        found = [path for path in list_files(folders) if self._folders.holds(path)]
+        files = [[str(path), _short(path)] for path in found]
         known = [[name, text] for name, (text, _, _) in KNOWN.items()]
         self.choose.controls = [
             {
@@ -131,6 +134,34 @@ class Opener:
             {"name": "open", "kind": "button", "label": "Open", "primary": True},
         ]
         self.choose.values = {"cohort": "discharges", "path": "", "k": 8, "model": ""}
+
+    @property
+    def choice(self) -> str:
+        """What the reader wants to open: the name of a known cohort, or the path of a file.
+
+        Raises
+        ------
+        ValueError
+            If nothing is chosen, or the file is outside the folders that readers may open.
+        """
+        values = self.choose.values
+        choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
+        if not choice:
+            message = "Choose a cohort, or name a file."
+            raise ValueError(message)
+        return choice if choice in KNOWN else str(self._folders.checked(choice))
+
+    @property
+    def model(self) -> str:
+        """The path of the saved model that the reader named; "" to fit clusters.
+
+        Raises
+        ------
+        ValueError
+            If the file is outside the folders that readers may open.
+        """
+        text = str(self.choose.values.get("model") or "").strip()
+        return str(self._folders.checked(text)) if text else ""
 
     def ask_columns(self, path: str) -> None:
         """Ask what the columns of a file are.

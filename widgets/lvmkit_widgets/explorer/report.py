@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lvmkit_widgets.explorer.compare import Compare
+from lvmkit_widgets.explorer.heading import subtitle
 from lvmkit_widgets.explorer.marks import EVIDENCE, draw_profile, evidence, first_code, profile_text
 from lvmkit_widgets.explorer.overview import Overview
 from lvmkit_widgets.explorer_state import ExplorerState
@@ -31,6 +32,7 @@ def fixed(state: ExplorerState, overview: Overview, compare: Compare) -> dict[st
         Name of the component to field to value.
     """
     return {
+        "stage": {"subtitle": subtitle(state, shared=True)},
         "heat": overview.heat_fields(smallest=state.threshold),
         "evidence": {"rows": _tested(state, state.cluster), "total": None},
         "differences": {"rows": compare.pages.first(CODES_TESTED), "total": None},

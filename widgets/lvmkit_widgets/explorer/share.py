@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, ClassVar
 
+from lvmkit.storage import is_model_file
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.explorer_state import ExplorerState
-from lvmkit_widgets.giving import GivesSteps, written
+from lvmkit_widgets.folders import reader_folders
+from lvmkit_widgets.giving import TWICE, GivesSteps, written
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import assignment_table, clusters_table, codes_table, csv
 
@@ -38,6 +41,8 @@ class Share(GivesSteps[ExplorerState]):
 
     def __init__(self) -> None:
         super().__init__()
+        self._folders = reader_folders()
+        self._asked: Path | None = None  # a model that is there: may it be replaced?
         self.keep = Form(title="Keep")
         self.code = Form(
             title="The same in Python", help="Repeats the steps up to the one that is marked."
@@ -47,21 +52,13 @@ class Share(GivesSteps[ExplorerState]):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, history = self.state, self.state.history
-        self.form.controls = [
+        history = self.state.history
+        buttons: list[dict[str, Any]] = [
             {"name": name, "kind": "button", "label": label, "help": text}
             for name, label, text in FILES
         ]
-        self.keep.controls = [
-            {
-                "name": "autosave",
-                "kind": "text",
-                "label": "Save the model after every step to",
-                "placeholder": "a file name, such as heart.npz",
-                "help": "Names, notes and merges are kept in it.",
-            },
-        ]
-        self.keep.values = {"autosave": state.autosave or ""}
+        self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": TWICE}]
+        self._ask(self._asked)
         self.show_steps()
         lines = min(max(history.code.count("\n") + 1, 4), 20)
         self.code.controls = [
@@ -79,13 +76,65 @@ class Share(GivesSteps[ExplorerState]):
         """
         super().connect(board)
         board.listen("autosave", "values", self._set)
+        board.listen("autosave", "pressed", self._answer)
+
+    def _ask(self, path: Path | None) -> None:
+        """Show where the model is saved, and the question whether a model there may be replaced."""
+        self._asked = path
+        question = (
+            [] if path is None else [("replace", f"Replace “{path.name}”"), ("leave", "Leave it")]
+        )
+        self.keep.controls = [
+            {
+                "name": "autosave",
+                "kind": "text",
+                "label": "Save the model after every step to",
+                "placeholder": "a file name, such as heart.npz",
+                "help": "Names, notes and merges are kept in it.",
+            },
+            *({"name": name, "kind": "button", "label": label} for name, label in question),
+        ]
+        shown = self.state.autosave or "" if path is None else str(path)
+        self.keep.values = {"autosave": shown}
 
     def _set(self, values: dict[str, Any]) -> None:
         """Take the settings."""
-        path = str(values.get("autosave") or "").strip()
-        if path and path != self.state.autosave:
-            self.state.save(path)
-        self.state.autosave = path or None
+        text = str(values.get("autosave") or "").strip()
+        if text == (self.state.autosave or "" if self._asked is None else str(self._asked)):
+            return
+        self.state.autosave, self._asked = None, None
+        if not text:
+            self._ask(None)
+            return
+        path = model_place(self._folders.checked(text, write=True))
+        if not path.exists():
+            self._keep(path)
+            return
+        self._ask(path)
+        self._board.say(
+            f"“{path.name}” holds a model already; nothing is saved yet. Replace it, leave it, or name another file.",
+            state="info",
+        )
+
+    def _answer(self, name: str) -> None:
+        """Replace a model, or leave it as it is."""
+        path = self._asked
+        if path is None:
+            return
+        if name == "replace":
+            self._keep(model_place(path))
+        else:
+            self._ask(None)
+            self._board.say(
+                f"“{path.name}” is left as it is; the model is saved nowhere.", state="info"
+            )
+
+    def _keep(self, path: Path) -> None:
+        """Save the model, now and after every step."""
+        self.state.save(path)
+        self.state.autosave = str(path)
+        self._ask(None)
+        self._board.say(f"The model is saved to “{path}”, now and after every step.")
 
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file; `name` is that of one of `FILES`."""
@@ -101,3 +150,35 @@ class Share(GivesSteps[ExplorerState]):
     def warning(self, name: str) -> str:
         """Say which file is private."""
         return " It holds ids of single patients: keep it here." if name == "assignment" else ""
+
+
+def model_place(path: Path) -> Path:
+    """Return a path where a model may be saved: of the right ending, and of no other file.
+
+    Parameters
+    ----------
+    path : Path
+        Where to.
+
+    Returns
+    -------
+    Path
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If the name does not end in .npz, its folder is missing, or what is there is no model.
+    """
+    if path.suffix.lower() != ".npz":
+        message = (
+            f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”. Nothing is saved yet."
+        )
+        raise ValueError(message)
+    if not path.parent.is_dir():
+        message = f"There is no folder “{path.parent}”; nothing is saved yet."
+        raise ValueError(message)
+    if (path.is_symlink() or path.exists()) and not is_model_file(path):
+        message = f"“{path.name}” is there and no model of lvmkit: name another file. Nothing is saved yet."
+        raise ValueError(message)
+    return path

@@ -9,7 +9,7 @@ import pandas as pd
 
 from lvmkit.charts import png, svg, tree_chart, tree_table
 from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.giving import GivesSteps, written
+from lvmkit_widgets.giving import TWICE, GivesSteps, written
 from lvmkit_widgets.navigator.state import NavigatorState
 from lvmkit_widgets.navigator.tables import (
     clusters_table,
@@ -136,7 +136,7 @@ def note_of(state: NavigatorState) -> str:
     return (
         "The page holds totals only, and counts below "
         f"{state.threshold} are hidden in it always; in tables and pictures as on this screen. Names are in all of "
-        "them as you wrote them. Rows by cluster name single patients: keep that file with the data."
+        f"them as you wrote them. Rows by cluster name single patients: keep that file with the data. {TWICE}"
     )
 
 

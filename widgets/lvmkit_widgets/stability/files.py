@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import lvmkit
 from lvmkit import charts
 from lvmkit.storage import Model
-from lvmkit_widgets.giving import GivesFiles, written
+from lvmkit_widgets.giving import TWICE, GivesFiles, written
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import csv
 from lvmkit_widgets.stability.clusters import clusters_frame
@@ -57,7 +57,7 @@ class Files(GivesFiles, StabilityPart):
         told = (
             f"Looked at: {cell_name(state)}. Sizes below {state.threshold} are hidden everywhere. In Python, "
             f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
-            "measured the buttons wait; a cancel frees them."
+            f"measured the buttons wait; a cancel frees them. {TWICE}"
         )
         self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": told}]
 

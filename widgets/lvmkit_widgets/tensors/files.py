@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from lvmkit_widgets.giving import GivesSteps, written
+from lvmkit_widgets.giving import TWICE, GivesSteps, written
 from lvmkit_widgets.sharing import csv
 from lvmkit_widgets.tensors.along import draw_sparsity
 from lvmkit_widgets.tensors.state import TensorState
@@ -22,7 +22,7 @@ FILES = {
 }
 NOTE = (
     "Files for others hold totals: counts below 11, and means and discriminants of clusters with fewer than 11 "
-    "samples, are hidden. Only the last one has a row for each sample."
+    f"samples, are hidden. Only the last one has a row for each sample. {TWICE}"
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts import png, relevance_chart, svg, topic_map_chart, topic_map_table
-from lvmkit_widgets.giving import GivesFiles, written
+from lvmkit_widgets.giving import TWICE, GivesFiles, written
 from lvmkit_widgets.kinds import Form
 from lvmkit_widgets.sharing import csv
 from lvmkit_widgets.topics.figures import Figures
@@ -136,7 +136,7 @@ def note_of(state: TopicState) -> str:
     if state.private:
         return (
             "Tables and the page hold totals only; small counts are hidden in the page always, in "
-            "tables as on screen. The model hides nothing: keep it with the data."
+            f"tables as on screen. The model hides nothing: keep it with the data. {TWICE}"
         )
     return "The page holds no text of a document unless you ask for it."
 

@@ -63,7 +63,7 @@ class Fit(TopicPart):
         state = self.state
         rows = []
         for place, topics in enumerate(state.versions):
-            values = state.coherence(topics)
+            values = state.coherence(topics, whole=True)
             known = None if values is None or not (values == values).any() else values
             mean = None if known is None else float(known[known == known].mean())
             row = {"place": place + 1, "k": topics.k, "kind": topics.kind, "how": topics.how}

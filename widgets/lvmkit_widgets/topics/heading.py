@@ -27,7 +27,7 @@ def subtitle(state: TopicState) -> str:
         f"{len(topics.words):,} {thing}",
         f"{topics.k} {plural}",
         topics.kind,
-        topics.how,
+        "" if state.private and state.hide_small else topics.how,  # as many steps as the data need
     ]
     return " · ".join(part for part in parts if part)
 

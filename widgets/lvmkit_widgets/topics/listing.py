@@ -45,7 +45,7 @@ class Listing(TopicPart):
     def refresh(self) -> None:
         """Show the state as it is now."""
         state = self.state
-        if self.changed("topics", state.figures):
+        if self.changed("topics", state.figures, state.hide_small):
             coherent = state.coherence(state.topics) is not None
             columns = listing_columns(
                 "documents" if state.corpus is None else state.corpus.noun,

@@ -214,21 +214,24 @@ class TopicState(param.Parameterized):
             return ""
         return f"{topics.kind} {topics.k}"
 
-    def coherence(self, topics: Topics) -> Array | None:
+    def coherence(self, topics: Topics, *, whole: bool = False) -> Array | None:
         """Return how often the first words of each topic stand together.
 
         Parameters
         ----------
         topics : Topics
             One of `versions`.
+        whole : bool, default=False
+            Show it while small counts are hidden: for the one at this machine only.
 
         Returns
         -------
         array (k,) or None
-            Mimno et al. 2011; NaN for an empty topic, None without a corpus.
+            Mimno et al. 2011; NaN for an empty topic, None without a corpus, or where it would tell
+            of hidden counts: it is made of the numbers of records that have two words.
         """
         key = id(topics.model)
-        if self.corpus is None:
+        if self.corpus is None or (self.private and self.hide_small and not whole):
             return None
         if key not in self._coherence:
             full = [j for j in range(topics.k) if j not in topics.empty]
