@@ -85,9 +85,11 @@ def from_table(
     """Read a table of one row per patient, keyed by the column `patient` or by its index."""
     if source is None:
         return pd.DataFrame(index=pd.Index(ids, dtype=object))
-    frame = source if isinstance(source, pd.DataFrame) else _read(source, patient, encoding)
+    frame = (
+        source if isinstance(source, pd.DataFrame) else _read(source, patient, encoding, repairs)
+    )
     keyed = frame.set_index(patient) if patient in frame.columns else frame
-    keyed = keyed.set_axis(spelled_keys(keyed.index))
+    keyed = keyed.set_axis(spelled_keys(keyed.index, "attributes"))
     repeated = keyed.index[keyed.index.duplicated()].unique()
     if len(repeated):
         msg = f"attributes has several rows for {listed(repeated.tolist())}; keep one row per patient."
@@ -104,10 +106,10 @@ def from_table(
     return typed(keyed.reindex(pd.Index(ids, dtype=object)))
 
 
-def spelled_keys(keys: "pd.Index[Any]") -> "pd.Index[Any]":
+def spelled_keys(keys: "pd.Index[Any]", argument: str) -> "pd.Index[Any]":
     """Spell keys as the ids of events are spelled: whole numbers without a decimal point, no blanks around."""
     with opened(pd.DataFrame({"key": keys})) as table:
-        text = trimmed(table.text("key"))
+        text = trimmed(table.ids(argument, "key"))
         texts = table.database.execute(f"SELECT {text} AS t FROM {table.relation}").df()["t"]
     return pd.Index(texts, dtype=object)
 
@@ -125,12 +127,13 @@ def _state_missing(without: int, n: int, unused: int, repairs: Repairs) -> None:
     )
 
 
-def _read(source: str | Path, patient: str, encoding: str) -> pd.DataFrame:
+def _read(source: str | Path, patient: str, encoding: str, repairs: Repairs) -> pd.DataFrame:
     """Read a table of attributes from a file."""
     with opened(source, encoding=encoding) as table:
         table.check("attributes", patient)
+        table.state_zones(table.kinds, repairs)
         values = ", ".join(
-            f"{table.text(c) if c == patient else column_value(table, c)} AS {quoted(c)}"
+            f"{table.ids('attributes', c) if c == patient else column_value(table, c)} AS {quoted(c)}"
             for c in table.kinds
         )
         return table.database.execute(f"SELECT {values} FROM {table.relation}").df()

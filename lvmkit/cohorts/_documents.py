@@ -46,7 +46,7 @@ def read(
     if path is not None and path.name.lower().endswith(LINES):
         return of_frame(json_lines(path, encoding), text, document, path.name)
     if path is not None and path.suffix.lower() != ".txt" and not path.is_dir():
-        return _of_table(path, text, document, encoding)
+        return _of_table(path, text, document, encoding, repairs)
     if text is not None or document is not None:
         given = f"text={text!r}" if text is not None else f"document={document!r}"
         msg = f"{given} names a column, but source has none: leave it out."
@@ -107,7 +107,9 @@ def _check_column(
         raise ValueError(msg)
 
 
-def _of_table(path: Path, text: str | None, document: str | None, encoding: str) -> Documents:
+def _of_table(
+    path: Path, text: str | None, document: str | None, encoding: str, repairs: Repairs
+) -> Documents:
     """Read a CSV or Parquet file; an empty cell is an empty text."""
     with opened(path, encoding=encoding) as table:
         named = {"text": text, "document": document}
@@ -119,6 +121,7 @@ def _of_table(path: Path, text: str | None, document: str | None, encoding: str)
             if column is not None:
                 table.check(argument, column)
         plain = {column for column in named.values() if column}
+        table.state_zones([column for column in table.kinds if column not in plain], repairs)
         values = ", ".join(
             f"coalesce({table.text(c)}, '') AS {quoted(c)}"
             if c in plain

@@ -14,6 +14,8 @@ from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, syste
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import trimmed
 
+ROUNDED = r"[-+]?\d(\.\d+[eE]\+?|[eE]\+)\d{2,3}"
+"""Numbers as spreadsheets write long ones."""
 INEXACT = 2**24
 """From here on float32 leaves out whole numbers."""
 
@@ -30,6 +32,7 @@ class Entries:
     counted: bool = False
     dated: bool = False
     systems: bool = False
+    record_column: str = "record"
 
     def all(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
@@ -100,6 +103,14 @@ def number_records(entries: Entries, repairs: Repairs) -> None:
     repairs.drop(
         "rows_without_record", rows, f"{number_of(rows, 'row')} without a record id ignored."
     )
+    rounded = entries.all(
+        f"SELECT t FROM records WHERE regexp_full_match(t, '{ROUNDED}') ORDER BY t LIMIT 6"
+    )
+    if rounded:
+        repairs.tell(
+            f"{entries.record_column!r} holds rounded numbers such as {rounded[0][0]!r}, which several records may "
+            "share: a spreadsheet has shortened long ids. Export them as text."
+        )
     if not named:
         msg = "source: no row has a record id; is it the right column?"
         raise ValueError(msg)

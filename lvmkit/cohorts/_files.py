@@ -5,6 +5,9 @@ import csv
 import glob
 import gzip
 import io
+import os
+import re
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,21 +15,53 @@ from typing import BinaryIO, cast
 
 CHUNK = 1 << 20
 PARQUET = {".parquet", ".pq"}
-WORKBOOKS = {b"PK\x03\x04", b"\xd0\xcf\x11\xe0"}
-"""First bytes of zip archives, which .xlsx files are, and of older .xls files."""
+GZIP = b"\x1f\x8b"
+MARKS = {
+    codecs.BOM_UTF32_LE: "utf-32",
+    codecs.BOM_UTF32_BE: "utf-32",
+    codecs.BOM_UTF16_LE: "utf-16",
+    codecs.BOM_UTF16_BE: "utf-16",
+}
+"""First bytes of texts that say their encoding; the longer ones first."""
+OTHERS = {
+    b"\xd0\xcf\x11\xe0": "an Excel workbook or another older Office file, not a table as text: save the sheet as CSV",
+    b"\x89PNG": "a PNG picture, not a table",
+    b"\xff\xd8\xff": "a JPEG picture, not a table",
+    b"GIF8": "a GIF picture, not a table",
+    b"%PDF": "a PDF document, not a table: export the table as CSV where it comes from",
+    b"\x89HDF": "an HDF5 file (h5ad), not a table: read it with anndata.read_h5ad",
+    b"PAR1": "a Parquet file: give it the ending .parquet",
+    b"SQLite format 3": "an SQLite database: connect to it with sqlite3.connect and pass a query with connection=",
+    b"BZh": "compressed by bzip2: unpack it, or compress it by gzip",
+    b"\xfd7zXZ": "compressed by xz: unpack it, or compress it by gzip",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it, or compress it by gzip",
+    b"7z\xbc\xaf": "a 7-Zip archive: unpack it and read the table inside",
+    b"Rar!": "a RAR archive: unpack it and read the table inside",
+    b"\x93NUMPY": "a NumPy array: load it with numpy.load and pass it to from_counts",
+    b"{\\rtf": "a text document (RTF), not a table: export the table as CSV",
+    b"<!DOCTYPE": "a web page, not a table: download the table itself",
+    b"<!doctype": "a web page, not a table: download the table itself",
+    b"<html": "a web page, not a table: download the table itself",
+    b"<stata_dta>": "a Stata file, not a table as text: export it as CSV",
+    b"$FL2": "an SPSS file, not a table as text: export it as CSV",
+    b"HEADER RECORD*": "a SAS transport file, not a table as text: export it as CSV",
+}
+"""First bytes of files that are no text, and what to say of them."""
+PATHS = re.compile(r"(?:/[^/\s\"']+){2,}")
+"""Paths in messages of DuckDB, which are nobody's business."""
 
 
 def named_files(source: str | Path | Sequence[str | Path]) -> list[str]:
     """Files that paths or globs name, those of a glob sorted; each checked to be one that can be read."""
     paths = [source] if isinstance(source, str | Path) else source
     names = [name for path in paths for name in _matching(str(path))]
-    seen: set[Path] = set()
+    seen: set[str] = set()
     for name in names:
-        _check_start(name)
-        if Path(name).absolute() in seen:
+        check_start(name)
+        if os.path.realpath(name) in seen:
             msg = f"source names the file {Path(name).name!r} twice; its rows would count twice."
             raise ValueError(msg)
-        seen.add(Path(name).absolute())
+        seen.add(os.path.realpath(name))
     if len({is_parquet(name) for name in names}) > 1:
         msg = "source names CSV and Parquet files together; read one kind at a time."
         raise ValueError(msg)
@@ -34,29 +69,161 @@ def named_files(source: str | Path | Sequence[str | Path]) -> list[str]:
 
 
 def _matching(text: str) -> list[str]:
-    """Files that one path or glob names, sorted."""
-    if Path(text).is_file():
+    """Files that one path or glob names, sorted; each once, however many links lead to it."""
+    if _is_file(text):
         return [text]
-    names = sorted(name for name in glob.glob(text, recursive=True) if Path(name).is_file())
+    try:
+        found = sorted(_walked(text), key=lambda name: (name.count(os.sep), name))
+    except ValueError:  # a path with NUL
+        found = []
+    once = {os.path.realpath(name): name for name in reversed(found) if _is_file(name)}
+    names = sorted(once.values())
     if not names:
-        msg = f"source: no file matches {text!r}; give a CSV or Parquet file, or a glob such as 'events-*.csv'."
+        shown = Path(text).name or text
+        msg = f"source: no file matches {shown!r}; give a CSV or Parquet file, or a glob such as 'events-*.csv'."
+        if "\0" not in text and Path(text).is_dir():
+            msg = f"source: {shown!r} is a folder; name its files, for example by a glob: '{shown}/*.csv'."
         raise FileNotFoundError(msg)
     return names
 
 
-def _check_start(name: str) -> None:
-    """Refuse an empty file, and an Excel workbook whatever its ending."""
-    with Path(name).open("rb") as file:
-        start = file.read(4)
+def _is_file(name: str) -> bool:
+    """Whether there is such a file; a name that no system allows is none."""
+    try:
+        return Path(name).is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def _walked(pattern: str) -> Iterator[str]:
+    """Yield what a glob names; with ** each folder once, also where links lead in a circle."""
+    parts = Path(pattern).parts
+    if "**" not in parts:
+        yield from glob.glob(pattern)
+        return
+    place = parts.index("**")
+    tail = str(Path(*parts[place + 1 :])) if place + 1 < len(parts) else "*"
+    seen: set[str] = set()
+    for base in glob.glob(str(Path(*parts[:place]))) if place else ["."]:
+        for folder, below, _ in os.walk(base, followlinks=True):
+            real = os.path.realpath(folder)
+            below[:] = [] if real in seen else [n for n in below if not n.startswith(".")]
+            if real not in seen:
+                seen.add(real)
+                yield from _walked(os.path.join(glob.escape(folder), tail))
+
+
+def check_start(name: str) -> None:
+    """Refuse an empty file, and what is no table whatever its ending."""
+    try:
+        with Path(name).open("rb") as file:
+            start = file.read(4096)
+    except OSError as error:
+        msg = f"source: {Path(name).name!r} cannot be opened: {error.strerror}."
+        raise ValueError(msg) from None
     if not start:
         msg = f"source: the file {Path(name).name!r} is empty (0 bytes); export it again."
         raise ValueError(msg)
-    if start in WORKBOOKS:
-        msg = (
-            f"source: {Path(name).name!r} is an Excel workbook or a zip archive, not a table as text: "
-            "save the sheet as CSV (or unpack the archive) and read that."
-        )
+    fault = "" if is_parquet(name) and start[:4] == b"PAR1" else _other_kind(name, start)
+    if fault:
+        msg = f"source: {Path(name).name!r} is {fault}."
         raise ValueError(msg)
+
+
+def _other_kind(name: str, start: bytes) -> str:
+    """Say what a file is that is no text, "" if it may be one."""
+    if start[:4] == b"PK\x03\x04":
+        return _archive(name)
+    for first, what in OTHERS.items():
+        if start.startswith(first):
+            return what
+    plain = start[:2] != GZIP and not is_parquet(name) and not start.startswith(tuple(MARKS))
+    if plain and start.count(0) > len(start) // 3:
+        return (
+            "no text in UTF-8 (every second byte is 0); if it is UTF-16, pass encoding='utf-16-le'"
+        )
+    return ""
+
+
+def _archive(name: str) -> str:
+    """Say what a zip archive holds, or that it is an Excel workbook."""
+    try:
+        with zipfile.ZipFile(name) as archive:
+            inside = [Path(member).name for member in archive.namelist() if member[-1:] != "/"]
+    except (zipfile.BadZipFile, OSError, ValueError):
+        inside = []
+    if not inside or "[Content_Types].xml" in inside:
+        return (
+            "an Excel workbook or a zip archive, not a table as text: "
+            "save the sheet as CSV (or unpack the archive) and read that"
+        )
+    more = f" and {len(inside) - 1:,} more" if len(inside) > 1 else ""
+    return f"a zip archive that holds {inside[0]!r}{more}: unpack it and read the table inside"
+
+
+def text_encoding(name: str, encoding: str) -> str:
+    """Return the encoding of a text file: as its first bytes say where UTF-8 was expected, else as given."""
+    if not is_utf8(encoding):
+        return encoding
+    try:
+        with _opened(name) as file:
+            start = file.read(4)
+    except (EOFError, OSError, zlib.error):  # damaged: said where it is read
+        return encoding
+    return next((its for mark, its in MARKS.items() if start.startswith(mark)), encoding)
+
+
+def needs_copy(name: str, encoding: str) -> bool:
+    """Whether DuckDB can read a file only as a copy: in another encoding, or compressed without saying so."""
+    return not is_utf8(encoding) or (is_gzip(name) and not name.lower().endswith(".gz"))
+
+
+def is_gzip(name: str) -> bool:
+    """Whether a file is compressed by gzip, by its first bytes."""
+    with Path(name).open("rb") as file:
+        return file.read(2) == GZIP
+
+
+def first_line(name: str) -> str:
+    """Return the first line of a text file, or its first 16 MB."""
+    try:
+        with _opened(name) as file:
+            return file.readline(1 << 24).decode("utf-8", "replace")
+    except (EOFError, OSError, zlib.error):  # damaged: said where it is read
+        return ""
+
+
+def has_mixed_line_ends(name: str) -> bool:
+    r"""Whether lines end in several ways: \n, \r\n or \r."""
+    found = dict.fromkeys((b"\r\n", b"\n", b"\r"), 0)
+    last = b""
+    try:
+        for block in _blocks(name):
+            joined = last + block
+            last = b"\r" if joined.endswith(b"\r") else b""
+            whole = joined[: len(joined) - len(last)]
+            both = whole.count(b"\r\n")
+            found[b"\r\n"] += both
+            found[b"\n"] += whole.count(b"\n") - both
+            found[b"\r"] += whole.count(b"\r") - both
+    except (EOFError, OSError, zlib.error):
+        return False
+    found[b"\r"] += len(last)
+    return sum(n > 0 for n in found.values()) > 1
+
+
+def with_one_line_end(name: str, folder: Path) -> str:
+    """Copy a text file into `folder` with one kind of line ends; return the copy's name."""
+    copy = folder / f"{len(list(folder.iterdir()))}-{Path(name).name.removesuffix('.gz')}"
+    last = b""
+    with copy.open("wb") as write:
+        for block in _blocks(name):
+            joined = last + block
+            last = b"\r" if joined.endswith(b"\r") else b""
+            whole = joined[: len(joined) - len(last)]
+            write.write(whole.replace(b"\r\n", b"\n").replace(b"\r", b"\n"))
+        write.write(b"\n" * len(last))
+    return str(copy)
 
 
 def is_parquet(name: str) -> bool:
@@ -78,11 +245,15 @@ def in_utf8(name: str, encoding: str, folder: Path) -> str:
     copy = folder / f"{len(list(folder.iterdir()))}-{Path(name).name.removesuffix('.gz')}"
     decoder = codecs.getincrementaldecoder(encoding)()
     done = 0
-    with _opened(name) as read, copy.open("w", encoding="utf-8", newline="") as write:
-        for block in iter(lambda: read.read(CHUNK), b""):
-            write.write(_decoded(decoder, block, Path(name).name, encoding, done))
-            done += len(block)
-        write.write(_decoded(decoder, b"", Path(name).name, encoding, done))
+    try:
+        with _opened(name) as read, copy.open("w", encoding="utf-8", newline="") as write:
+            for block in iter(lambda: read.read(CHUNK), b""):
+                write.write(_decoded(decoder, block, Path(name).name, encoding, done))
+                done += len(block)
+            write.write(_decoded(decoder, b"", Path(name).name, encoding, done))
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        msg = f"source: {Path(name).name!r} is cut short or damaged; copy it again."
+        raise ValueError(msg) from None
     return str(copy)
 
 
@@ -101,7 +272,8 @@ def _decoded(
 
 def _opened(name: str) -> BinaryIO:
     """Open a file, decompressed if it is gzip."""
-    opener = gzip.open if name.endswith(".gz") else open
+    compressed = name.lower().endswith(".gz") or is_gzip(name)
+    opener = gzip.open if compressed else open
     return cast("BinaryIO", opener(name, "rb"))
 
 
@@ -110,25 +282,53 @@ def check_delimited(name: str, header: str) -> None:
     delimiter = max(",;\t|", key=header.count)
     if delimiter not in header:
         return
-    with _opened(name) as file, io.TextIOWrapper(file, "utf-8", newline="") as text:
-        rows = csv.reader(text, delimiter=delimiter)
-        width = len(next(rows))
-        uneven = next((row for row in rows if len(row) not in {0, width}), None)
-        found = "a quotation mark may not be closed"
-        if uneven is not None:
-            found = f"line {rows.line_num:,} has {len(uneven)} fields, the header {width}"
-    msg = f"source: {Path(name).name!r} does not read as a table: {found}; correct the file."
+    fault = _layout_fault(name, delimiter) or "a quotation mark may not be closed"
+    msg = f"source: {Path(name).name!r} does not read as a table: {fault}; correct the file."
     raise ValueError(msg)
+
+
+def _layout_fault(name: str, delimiter: str) -> str:
+    """Say where the rows of a text file stop being those of a table, "" if they do not."""
+    width, start = 0, 1
+    with _opened(name) as file, io.TextIOWrapper(file, "utf-8", newline=None) as text:
+        rows = csv.reader(text, delimiter=delimiter, strict=True)
+        try:
+            for row in rows:
+                width = width or len(row)
+                if len(row) not in {0, width}:
+                    end = rows.line_num
+                    where = (
+                        f"line {end:,} has" if end == start else f"lines {start:,} to {end:,} have"
+                    )
+                    return f"{where} {len(row)} fields, the header {width}"
+                start = rows.line_num + 1
+        except csv.Error:
+            return f"a quotation mark in line {start:,} may not be closed"
+    return ""
 
 
 def diagnosis(names: list[str], error: Exception) -> str:
     """Say in plain words why files could not be read."""
     for name in names:
-        fault = _parquet_fault(name) if is_parquet(name) else _text_fault(name)
+        shown = Path(name).name
+        try:
+            fault = _parquet_fault(name) if is_parquet(name) else _text_fault(name)
+            if not fault and not is_parquet(name):
+                header = first_line(name)
+                delimiter = max(",;\t|", key=header.count)
+                layout = _layout_fault(name, delimiter) if delimiter in header else ""
+                fault = f"does not read as a table: {layout}; correct the file." if layout else ""
+        except FileNotFoundError:
+            fault = "vanished while it was read; is its drive still connected? Copy it to this machine and read that."
+        except OSError as found:
+            fault = f"could not be read to its end: {found.strerror}."
         if fault:
-            return f"source: {Path(name).name!r} {fault}"
-    lines = [line for line in str(error).splitlines() if line.strip()]
+            return f"source: {shown!r} {fault}"
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     told = " ".join(lines[: 4 if "CSV Error" in lines[0] else 1])
+    for name in names:
+        told = told.replace(name, Path(name).name)
+    told = PATHS.sub(lambda found: Path(found[0]).name, told)
     return f"source: cannot read {', '.join(Path(n).name for n in names[:5])}: {told}"
 
 

@@ -96,6 +96,7 @@ class Reading:
             msg = f"attributes={names!r} names columns of one table, but there are several; pass a table."
             raise ValueError(msg)
         table.check("attributes", *names)
+        table.state_zones(names, self.repairs)
         return _attributes.from_columns(table, names, person, ids, self.repairs)
 
 

@@ -2,11 +2,12 @@
 
 import glob
 import re
+import sqlite3
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -15,23 +16,51 @@ import duckdb
 import pandas as pd
 
 from lvmkit._checks import listed
+from lvmkit.cohorts import _time_zones as time_zones
 from lvmkit.cohorts._files import (
     check_delimited,
     diagnosis,
+    first_line,
+    has_mixed_line_ends,
     in_utf8,
     is_parquet,
-    is_utf8,
     named_files,
+    needs_copy,
+    text_encoding,
+    with_one_line_end,
 )
+from lvmkit.cohorts._repairs import Repairs
 
 Source = pd.DataFrame | str | Path | Sequence[str | Path]
 FETCHED_ROWS = 50_000
 BLANKS = " \t\r\n\u00a0"
 NUMBERS = {"integer", "float"}
+MOST_COLUMNS = 10_000
+"""DuckDB takes seconds to plan queries of wider tables, and cannot be interrupted while it does."""
+EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}
+"""From here on floating point numbers leave out whole numbers."""
 QUERY = re.compile(
     r"(?:\s|--.*\n|/\*(?:[^*]|\*(?!/))*\*/|\()*(?:select|with)[\s(*\"\[]", re.IGNORECASE
 )
 """How a query begins; comments and parentheses may stand before."""
+ASIDE = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL
+)
+"""Texts, quoted names and comments: words in them do nothing."""
+WRITING = re.compile(
+    r"\b(?:insert\s+into|replace\s+into|delete\s+from|merge\s+into|update\s+\S+\s+set|into)\b",
+    re.IGNORECASE,
+)
+"""What no query has that only reads; SELECT … INTO makes a table."""
+
+DAY = r"\d{4,}[-/]\d{1,2}[-/]\d{1,2}"
+OFFSET = r"[+-]\d{1,2}(?::?\d{2}){0,2}"
+ZONED = (
+    rf"^(?:({DAY}[T ]+\d{{1,2}}:\d{{2}}(?::\d{{2}}(?:\.\d*)?)?)\s*"
+    rf"(?:Z|z|{OFFSET}|[A-Z]{{2,5}}|[A-Z][A-Za-z_]+/[A-Za-z_/+-]+\d*)?(?:\[[^\]]*\])?"
+    rf"|({DAY})(?:Z|z|[+-]\d{{2}}:\d{{2}}))$"
+)
+"""A day with a time and perhaps a zone, or a day with a zone."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +74,20 @@ class Table:
     """By column: "text", "integer", "float" or "other"."""
     name: str
     """What the source is called in messages and in ``uns``; never a path."""
+    zones: Mapping[str, str] = field(default_factory=dict)
+    """By column of instants: which time zone gives its days, and why, as a sentence."""
+    exact: Mapping[str, int] = field(default_factory=dict)
+    """By column of floating point numbers: from here on they leave out whole numbers."""
+    n_rows: int | None = None
+    """Number of rows, if it is known."""
 
     def check(self, argument: str, *columns: str) -> None:
         """Refuse a column that the source does not have, naming the closest."""
         for column in columns:
+            if not isinstance(column, str):
+                kind = type(column).__name__
+                msg = f"{argument} must name a column (str); found {column!r} ({kind})."
+                raise TypeError(msg)
             if column not in self.kinds:
                 known = {name.lower(): name for name in self.kinds}
                 near = get_close_matches(str(column).lower(), known, n=1, cutoff=0.5)
@@ -62,13 +101,38 @@ class Table:
         name = quoted(column)
         if self.kinds[column] == "float":
             whole = f"CAST(CAST({name} AS BIGINT) AS VARCHAR)"
-            fits = f"{name} = trunc({name}) AND abs({name}) < 1e15"
+            fits = f"{name} = trunc({name}) AND abs({name}) < {2**53}"
             return f"CASE WHEN isnan({name}) THEN NULL WHEN {fits} THEN {whole} ELSE CAST({name} AS VARCHAR) END"
         return f"CAST({name} AS VARCHAR)"
 
+    def ids(self, argument: str, column: str) -> str:
+        """Return SQL of a column of ids as text; refuse numbers so large that several ids became one."""
+        if self.kinds[column] == "float":
+            name, exact = quoted(column), self.exact.get(column, EXACT["DOUBLE"])
+            large = self.one(
+                f"SELECT min({name}) FROM {self.relation} "
+                f"WHERE abs({name}) >= {exact} AND isfinite({name})"
+            )
+            if large is not None:
+                msg = (
+                    f"{argument}={column!r} holds ids as floating point numbers, such as {large:.0f}, which are not "
+                    f"exact from {exact:,} on: different ids may have become one. Read the column as text "
+                    "(dtype=str) or as whole numbers from where it comes."
+                )
+                raise ValueError(msg)
+        return self.text(column)
+
+    def state_zones(self, columns: Iterable[str | None], repairs: Repairs) -> None:
+        """State which time zone gives the days of those columns that hold instants."""
+        for column in dict.fromkeys(columns):
+            if column in self.zones and self.zones[column] not in repairs.told:
+                repairs.tell(self.zones[column])
+
     def rows(self) -> int:
         """Count the rows; refuse a source that has none."""
-        n = int(self.one(f"SELECT count(*) FROM {self.relation}"))
+        n = self.n_rows
+        if n is None:
+            n = int(self.one(f"SELECT count(*) FROM {self.relation}"))
         if n == 0:
             msg = f"source: {self.name} has a header and no rows; check the export or the query."
             raise ValueError(msg)
@@ -87,11 +151,18 @@ def trimmed(text: str) -> str:
     return f"CASE WHEN {plain} THEN {text} ELSE nullif(trim({text}, '{BLANKS}'), '') END"
 
 
-def instant(column: str) -> str:
-    """Return SQL that reads a text as a moment, as 2010-12-31 or 20101231; NULL where it is neither."""
+def local_day(column: str) -> str:
+    """Return SQL of the calendar day written in a text, as 2010-12-31 or 20101231; NULL where there is none.
+
+    A time and a zone may follow; the day is the one written, wherever this runs.
+    """
     text = trimmed(column)
+    # most dates have no time: they need no search
+    day = f"CASE WHEN length({text}) > 10 THEN regexp_replace({text}, '{ZONED}', '\\1\\2') ELSE {text} END"
     digits = f"CASE WHEN length({text}) = 8 THEN try_strptime({text}, '%Y%m%d') END"
-    return f"coalesce(TRY_CAST({text} AS TIMESTAMP), {digits})"
+    read = f"coalesce(TRY_CAST({day} AS TIMESTAMP), {digits})"
+    # else "infinity" and "epoch" are dates
+    return f"CAST(CASE WHEN ascii({text}) BETWEEN 48 AND 57 THEN {read} END AS DATE)"
 
 
 def column_list(argument: str, columns: Iterable[str]) -> list[str]:
@@ -130,7 +201,7 @@ def opened_in(
         if connection is not None:
             yield _query_table(database, source, connection)
         elif isinstance(source, pd.DataFrame):
-            yield _frame_table(database, source)
+            yield from _frame_table(database, source)
         else:
             _check_paths(source)
             yield from _file_table(database, source, encoding, Path(folder))
@@ -143,6 +214,10 @@ def database_apart() -> Iterator[duckdb.DuckDBPyConnection]:
         database = _private_database(Path(folder))
         try:
             yield database
+        except RuntimeError as error:
+            if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
+                raise KeyboardInterrupt from None
+            raise
         finally:
             database.close()
 
@@ -155,6 +230,7 @@ def _private_database(folder: Path) -> duckdb.DuckDBPyConnection:
         "temp_directory": f"'{str(folder).replace(chr(39), chr(39) * 2)}'",
         "autoinstall_known_extensions": "false",
         "autoload_known_extensions": "false",
+        "TimeZone": "'UTC'",  # else instants have the days of this machine
         "pandas_analyze_sample": "0",  # object columns are text, whatever their first rows hold
         "enable_progress_bar": "false",
     }
@@ -163,12 +239,15 @@ def _private_database(folder: Path) -> duckdb.DuckDBPyConnection:
     return database
 
 
-def _kinds(database: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
-    """Kind of every column of a relation."""
-    return {
-        row[0]: _kind(row[1])
-        for row in database.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
-    }
+def _types(database: duckdb.DuckDBPyConnection, relation: str) -> dict[str, str]:
+    """Return the SQL type of every column of a relation."""
+    described = database.execute(f"DESCRIBE SELECT * FROM {relation}").fetchall()
+    return {row[0]: row[1] for row in described}
+
+
+def _exact(types: Mapping[str, str]) -> dict[str, int]:
+    """Return by column of floating point numbers from where on they leave out whole numbers."""
+    return {name: EXACT[kind] for name, kind in types.items() if kind in EXACT}
 
 
 def _kind(sql_type: str) -> str:
@@ -180,9 +259,34 @@ def _kind(sql_type: str) -> str:
     return "integer" if "INT" in sql_type else "other"
 
 
-def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Table:
-    """Register a DataFrame; nothing is copied."""
+def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Iterator[Table]:
+    """Register a DataFrame; columns that DuckDB reads as they should be are not copied."""
+    _check_names(frame)
     names = [str(name) for name in frame.columns]
+    values = (_plain(frame.iloc[:, place]) for place in range(len(names)))
+    columns = {f"c{place}": column for place, column in enumerate(values)}
+    try:
+        plain = pd.concat(columns, axis=1).set_axis(names, axis=1)
+        database.register("source_frame", plain)
+        types = _types(database, "source_frame")
+        kinds = {name: _kind(kind) for name, kind in zip(names, types.values(), strict=True)}
+        yield Table(database, "source_frame", kinds, "the DataFrame", exact=_exact(types))
+    except duckdb.Error as error:
+        msg = f"source: cannot read the DataFrame: {str(error).splitlines()[0]}"
+        raise ValueError(msg) from None
+
+
+def _check_names(frame: pd.DataFrame) -> None:
+    """Refuse a DataFrame whose columns cannot be told apart by name, or that has too many of them."""
+    if frame.columns.nlevels > 1:
+        msg = (
+            f"source: the DataFrame has column names of {frame.columns.nlevels} levels, such as "
+            f"{tuple(frame.columns[0])!r}; give each column one name first: "
+            "frame.columns = ['_'.join(map(str, name)) for name in frame.columns]."
+        )
+        raise ValueError(msg)
+    names = [str(name) for name in frame.columns]
+    check_width(len(names), "the DataFrame")
     number = Counter(name.lower() for name in names)
     repeated = sorted({name for name in names if number[name.lower()] > 1})
     if repeated:
@@ -194,11 +298,37 @@ def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Ta
     if not names:
         msg = "source: the DataFrame has no columns."
         raise ValueError(msg)
-    database.register("source_frame", frame.set_axis(names, axis=1))
-    kinds = _kinds(database, "source_frame")
-    return Table(
-        database, "source_frame", dict(zip(names, kinds.values(), strict=True)), "the DataFrame"
-    )
+    if "" in names:
+        msg = f"source: column {names.index('') + 1} of the DataFrame is named ''; give it a name, or leave it out."
+        raise ValueError(msg)
+
+
+def check_width(n: int, name: str) -> None:
+    """Refuse a table of so many columns that queries would not end."""
+    if n > MOST_COLUMNS:
+        msg = (
+            f"source: {name} has {n:,} columns; at most {MOST_COLUMNS:,} can be read. If each column is a code, "
+            "pass the table to from_counts; else leave out the columns that are not needed."
+        )
+        raise ValueError(msg)
+
+
+def _plain(values: "pd.Series[Any]") -> "pd.Series[Any]":
+    """Return a column as DuckDB reads it rightly: times as they were on the clock, texts as objects in a row."""
+    kind = values.dtype
+    if isinstance(kind, pd.DatetimeTZDtype) or (
+        str(kind).startswith("timestamp[") and "tz=" in str(kind)
+    ):
+        return values.dt.tz_localize(None)
+    if isinstance(
+        kind, pd.StringDtype
+    ):  # of strings that do not lie in a row DuckDB says std::bad_cast
+        return pd.Series(values.to_numpy(dtype=object, na_value=None), values.index, dtype=object)
+    if isinstance(kind, pd.PeriodDtype | pd.IntervalDtype):
+        return values.astype(object).map(str, na_action="ignore")
+    if isinstance(kind, pd.SparseDtype):
+        return pd.Series(values.to_numpy(), values.index)
+    return values
 
 
 def _check_paths(source: object) -> None:
@@ -228,18 +358,89 @@ def _file_table(
     names = named_files(source)
     pattern = f" {Path(source).name!r}" if isinstance(source, str | Path) else ""
     shown = Path(names[0]).name if len(names) == 1 else f"{len(names)} files{pattern}"
+    before = [_stamp(name) for name in names]
     try:
-        readable = names
-        if not is_utf8(encoding) and not is_parquet(names[0]):
-            readable = [in_utf8(name, encoding, folder) for name in names]
-        relation = _relation(readable)
-        kinds = _kinds(database, relation)
-        if len(kinds) == 1 and not is_parquet(names[0]):
-            check_delimited(readable[0], next(iter(kinds)))
-        _check_same_columns(database, readable, kinds)
-        yield Table(database, relation, kinds, shown)
-    except duckdb.Error as error:
+        if is_parquet(names[0]):
+            table = _parquet_table(database, names, shown)
+        else:
+            table = _text_table(database, names, shown, encoding, folder)
+        yield table
+    except (duckdb.Error, OSError) as error:
         raise ValueError(diagnosis(names, error)) from None
+    for name, stamp in zip(names, before, strict=True):
+        if _stamp(name) != stamp:
+            msg = f"source: {Path(name).name!r} changed while it was read; wait until it is written and read it again."
+            raise ValueError(msg)
+
+
+def _stamp(name: str) -> tuple[int, int]:
+    """Size and time of the last change of a file; (-1, 0) if it is gone."""
+    try:
+        found = Path(name).stat()
+    except OSError:
+        return -1, 0
+    return found.st_size, found.st_mtime_ns
+
+
+def _text_table(
+    database: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    shown: str,
+    encoding: str,
+    folder: Path,
+) -> Table:
+    """Open CSV files as text; other encodings and mixed line ends in a copy."""
+    encodings = [text_encoding(name, encoding) for name in names]
+    readable = [
+        in_utf8(name, its, folder) if needs_copy(name, its) else name
+        for name, its in zip(names, encodings, strict=True)
+    ]
+    for name, copy in zip(names, readable, strict=True):
+        check_width(1 + max(map(first_line(copy).count, ",;\t|")), repr(Path(name).name))
+    try:
+        return _opened_text(database, readable, shown)
+    except duckdb.Error:
+        if not any(map(has_mixed_line_ends, readable)):
+            raise
+    return _opened_text(database, [with_one_line_end(name, folder) for name in readable], shown)
+
+
+def _opened_text(database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str) -> Table:
+    """Open CSV files in UTF-8; all rows are parsed, so that faults are known before anything is made of them."""
+    relation = _relation(names)
+    kinds = {name: _kind(kind) for name, kind in _types(database, relation).items()}
+    if len(kinds) == 1:
+        check_delimited(names[0], next(iter(kinds)))
+    _check_same_columns(database, names, kinds)
+    [(n_rows,)] = database.execute(f"SELECT count(*) FROM {relation}").fetchall()
+    return Table(database, relation, kinds, shown, n_rows=n_rows)
+
+
+def _parquet_table(database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str) -> Table:
+    """Open Parquet files; instants become the times on the clock of the zone that each file records."""
+    relation = _relation(names)
+    types = _types(database, relation)
+    check_width(len(types), shown)
+    _check_same_columns(database, names, types)
+    zones: dict[str, str] = {}
+    local = [time_zones.of_parquet(database, name, types) for name in names]
+    if any(values for values, _ in local):
+        parts = []
+        for name, (values, said) in zip(names, local, strict=True):
+            parts.append(f"SELECT {replaced(values)} FROM {_relation([name])}")
+            zones |= said
+        relation = f"({' UNION ALL BY NAME '.join(parts)})"
+        types = _types(database, relation)
+    kinds = {name: _kind(kind) for name, kind in types.items()}
+    return Table(database, relation, kinds, shown, zones, _exact(types))
+
+
+def replaced(values: Mapping[str, str]) -> str:
+    """Return SQL of all columns, some with other values."""
+    if not values:
+        return "*"
+    changed = ", ".join(f"{value} AS {quoted(name)}" for name, value in values.items())
+    return f"* REPLACE ({changed})"
 
 
 def _relation(names: Sequence[str]) -> str:
@@ -252,11 +453,11 @@ def _relation(names: Sequence[str]) -> str:
 
 
 def _check_same_columns(
-    database: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: dict[str, str]
+    database: duckdb.DuckDBPyConnection, names: Sequence[str], kinds: Mapping[str, str]
 ) -> None:
     """Refuse files of different columns: a missing one would silently be empty."""
     for name in names if len(names) > 1 else []:
-        missing = sorted(set(kinds) - set(_kinds(database, _relation([name]))))
+        missing = sorted(set(kinds) - set(_types(database, _relation([name]))))
         if missing:
             msg = f"source: {Path(name).name!r} lacks columns that other files have: {listed(missing)}."
             raise ValueError(msg)
@@ -268,21 +469,38 @@ def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: An
         msg = f"source must be an SQL query when connection= is given, not {type(query).__name__}."
         raise TypeError(msg)
     text = query.strip().rstrip(";")
-    if not QUERY.match(text):
-        begin = text.split(maxsplit=1)[:1]
-        msg = f"source must be a SELECT query when connection= is given; it begins with {listed(begin)}."
-        raise ValueError(msg)
+    _check_reading(text)
+    zones: dict[str, str] = {}
     try:
         if isinstance(connection, duckdb.DuckDBPyConnection):
-            kinds = _copy_duckdb(database, text, connection)
+            kinds, zones = _copy_duckdb(database, text, connection)
         else:
             kinds = _copy_cursor(database, text, connection)
     except (TypeError, AttributeError):
         raise
     except Exception as error:  # every database library has its own errors
+        if str(error) == "Query interrupted":
+            raise KeyboardInterrupt from None
         msg = f"source: the SQL query failed: {str(error).splitlines()[0]}"
         raise ValueError(msg) from error
-    return Table(database, _typed_rows(kinds), kinds, "the SQL query")
+    return Table(database, _typed_rows(kinds), kinds, "the SQL query", zones)
+
+
+def _check_reading(query: str) -> None:
+    """Refuse what is no single query that only reads, before any of it runs."""
+    if not QUERY.match(query):
+        begin = query.split(maxsplit=1)[:1]
+        msg = f"source must be a SELECT query when connection= is given; it begins with {listed(begin)}."
+        raise ValueError(msg)
+    plain = ASIDE.sub(" ", query)
+    writing = WRITING.search(plain)
+    if writing:
+        words = " ".join(writing[0].split()).upper()
+        msg = f"source must be a query that only reads; it holds {words!r}. It was not run."
+        raise ValueError(msg)
+    if ";" in plain:
+        msg = "source must be one SELECT query; it holds several statements, separated by ';'. They were not run."
+        raise ValueError(msg)
 
 
 def _typed_rows(kinds: dict[str, str]) -> str:
@@ -296,21 +514,45 @@ def _typed_rows(kinds: dict[str, str]) -> str:
 
 def _copy_duckdb(
     database: duckdb.DuckDBPyConnection, query: str, connection: duckdb.DuckDBPyConnection
-) -> dict[str, str]:
-    """Copy from a DuckDB connection."""
-    kinds = _kinds(connection, f"({query})")
-    columns = ", ".join(f"CAST({quoted(name)} AS VARCHAR) AS {quoted(name)}" for name in kinds)
-    _make_rows(database, list(kinds))
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Copy from a DuckDB connection; return kinds of columns, and which zone gives the days of instants."""
+    types = _types(connection, f"({query})")
+    instants = [name for name, kind in types.items() if kind in time_zones.INSTANTS]
+    local, zones = time_zones.of_query(instants)
+    values = ((local.get(name, quoted(name)), quoted(name)) for name in types)
+    columns = ", ".join(f"CAST({value} AS VARCHAR) AS {name}" for value, name in values)
+    _make_rows(database, list(types))
     result = connection.execute(f"SELECT {columns} FROM ({query})")
     while len(block := result.fetch_df_chunk(FETCHED_ROWS // 2048)):
         database.register("block", block).execute("INSERT INTO source_rows SELECT * FROM block")
-    return {name: "text" if kind == "other" else kind for name, kind in kinds.items()}
+    kinds = {name: _kind(kind) for name, kind in types.items()}
+    return {name: "text" if kind == "other" else kind for name, kind in kinds.items()}, zones
 
 
 def _copy_cursor(
     database: duckdb.DuckDBPyConnection, query: str, connection: Any
 ) -> dict[str, str]:
     """Copy from a DBAPI connection (sqlite3, psycopg, …) or an SQLAlchemy engine or connection."""
+    with _reading_only(connection):
+        return _copied(database, query, connection)
+
+
+@contextmanager
+def _reading_only(connection: Any) -> Iterator[None]:
+    """Let SQLite refuse to write meanwhile: a query can do it that looks as if it only read."""
+    if not isinstance(connection, sqlite3.Connection):
+        yield
+        return
+    [before] = connection.execute("PRAGMA query_only").fetchone()
+    connection.execute("PRAGMA query_only = ON")
+    try:
+        yield
+    finally:
+        connection.execute(f"PRAGMA query_only = {before}")
+
+
+def _copied(database: duckdb.DuckDBPyConnection, query: str, connection: Any) -> dict[str, str]:
+    """Copy the rows that a cursor gives."""
     names, fetch, close = _run(query, connection)
     _make_rows(database, names)
     numeric: dict[str, set[str]] = {name: set() for name in names}
@@ -338,6 +580,8 @@ def _run(
         return list(result.keys()), result.fetchmany, result.close
     if hasattr(connection, "dialect") and hasattr(connection, "connect"):
         opened_here = connection.connect()
+        if getattr(connection.dialect, "name", "") == "postgresql":
+            opened_here = opened_here.execution_options(postgresql_readonly=True)
         result = opened_here.exec_driver_sql(query)
         return list(result.keys()), result.fetchmany, opened_here.close
     if not hasattr(connection, "cursor"):
@@ -363,7 +607,8 @@ def _value_kind(value: Any) -> str:
     """Kind of one value from a cursor."""
     if isinstance(value, float):
         return "float"
-    return "integer" if isinstance(value, int) and not isinstance(value, bool) else "text"
+    whole = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**126
+    return "integer" if whole else "text"
 
 
 def _value_text(value: Any) -> str | None:

@@ -14,7 +14,7 @@ from lvmkit.cohorts._cells import Numbers, ordered
 from lvmkit.cohorts._entries import Entries
 from lvmkit.cohorts._groups import Mode, read_codes
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import instant, trimmed
+from lvmkit.cohorts._sources import local_day, trimmed
 from lvmkit.cohorts._thinning import Cells
 
 ROWS_AT_ONCE = 2_000_000
@@ -77,7 +77,7 @@ class Visits:
 def dated_rows(columns: dict[str, str], relation: str) -> str:
     """Return SQL of columns chosen from a relation, with the day of the date d if that is among them."""
     chosen = ", ".join(f"{value} AS {name}" for name, value in columns.items())
-    day = f", CAST({instant('d')} AS DATE) AS day" if "d" in columns else ""
+    day = f", {local_day('d')} AS day" if "d" in columns else ""
     return f"SELECT *{day} FROM (SELECT {chosen} FROM {relation})"
 
 

@@ -12,7 +12,7 @@ from lvmkit._checks import listed, require_number
 from lvmkit.cohorts._attributes import spelled_keys
 from lvmkit.cohorts._coding import FORMS, spell
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import instant
+from lvmkit.cohorts._sources import local_day
 from lvmkit.cohorts._thinning import known_modes
 from lvmkit.cohorts._visits import Visits
 
@@ -118,11 +118,11 @@ def _make_starts(
     if isinstance(index, Mapping):
         dates = " UNION ALL ".join(_first_seen(visits, codes, index))
     elif isinstance(index, str):
-        dates = f"SELECT i, CAST({instant('x')} AS DATE) AS day FROM entries JOIN records USING (p)"
+        dates = f"SELECT i, {local_day('x')} AS day FROM entries JOIN records USING (p)"
     else:
         visits.database.register("given", _given(index, patient))
         known = "(SELECT DISTINCT t, i FROM records)"
-        dates = f"SELECT i, CAST({instant('x')} AS DATE) AS day FROM given JOIN {known} USING (t)"
+        dates = f"SELECT i, {local_day('x')} AS day FROM given JOIN {known} USING (t)"
     visits.database.execute(
         "CREATE TEMP TABLE starts AS SELECT i, min(day) AS day0, min(day) <> max(day) AS differ "
         f"FROM ({dates}) WHERE day IS NOT NULL GROUP BY i"
@@ -184,7 +184,7 @@ def _given(index: "pd.Series[Any] | pd.DataFrame", patient: str) -> pd.DataFrame
         )
         raise ValueError(msg)
     texts = keyed.iloc[:, 0].map(str, na_action="ignore").astype(object)
-    return pd.DataFrame({"t": spelled_keys(keyed.index), "x": texts.to_numpy()})
+    return pd.DataFrame({"t": spelled_keys(keyed.index, "index"), "x": texts.to_numpy()})
 
 
 def _shown(index: Index) -> str:

@@ -115,6 +115,8 @@ def tensor_from_events(
 
     Notes
     -----
+    Days are read as in `from_events`: as written, whatever time zone this machine is in.
+
     SUSTain (document 001), sections 3.3 and 4.1: encounters at which a medication was ordered for a diagnosis, with
     codes grouped (CCS). Section 4.4 takes the 12 months before and after the first diagnosis of heart failure:
     ``index={"diagnosis": ["428"]}, before=365, after=365``.
@@ -194,6 +196,8 @@ def _one(
                 columns[letter] = table.text(name)
         visits = _visits(database, ("entries",), plan, [table] * len(plan.modes), count)
         n_rows = _copy(database, "entries", columns, table, visits)
+        index = plan.window.index
+        table.state_zones([plan.date, index if isinstance(index, str) else None], reading.repairs)
         check_counts(Entries(database, "", numeric_codes=False), count)
         _check_total(visits, count)
         ids = number_patients(visits, reading.repairs)
@@ -213,6 +217,7 @@ def _several(
             visits = _visits(database, names, plan, tables, None)
             columns = _columns(table, plan, [mode])
             n_rows += _copy(database, names[mode], columns, table, visits)
+            table.state_zones([plan.date], reading.repairs)
     people = " UNION ALL ".join(f"SELECT p FROM {name}" for name in names)
     database.execute(f"CREATE TEMP VIEW entries AS {people}")
     ids = number_patients(visits, reading.repairs)
@@ -224,16 +229,16 @@ def _several(
 def _columns(table: Table, plan: Plan, modes: Iterable[int]) -> dict[str, str]:
     """Columns of a table as SQL, by the letters that `Visits` explains; refuse those that it does not have."""
     table.check("patient", plan.patient)
-    columns = {"p": table.text(plan.patient)}
+    columns = {"p": table.ids("patient", plan.patient)}
     if plan.together is not None:
         table.check("together", plan.together)
-        columns["v"] = trimmed(table.text(plan.together))
+        columns["v"] = trimmed(table.ids("together", plan.together))
     if plan.date is not None:
         table.check("date", plan.date)
         columns["d"] = table.text(plan.date)
     for mode in modes:
         table.check(f"modes: {plan.names[mode]}", plan.modes[mode].column)
-        columns[f"c{mode}"] = table.text(plan.modes[mode].column)
+        columns[f"c{mode}"] = table.ids(f"modes: {plan.names[mode]}", plan.modes[mode].column)
     return columns
 
 

@@ -13,7 +13,7 @@ from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, check_counts, tally
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, instant, opened
+from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, local_day, opened
 
 __all__ = ["from_events"]
 
@@ -54,7 +54,7 @@ def from_events(
         Column of how often the event happened, whole numbers of at least 0. Repeated rows are summed.
     date : str, optional
         Column of the date, as 2010-12-31 or 20101231. Rows equal in patient, code and date are then one
-        event, and ``obs`` gets first_date and last_date.
+        event, and ``obs`` gets first_date and last_date (see Notes on time zones).
     system : str, optional
         "icd9", "icd10", "other", or the column that tells each row's system. Found from the codes if not
         given. With several systems in the cohort features are named "system:code".
@@ -97,6 +97,10 @@ def from_events(
     Codes are dropped first (`min_prevalence`, `max_codes`, over all records), then records (`min_codes`, over
     the codes left). Rows that repeat a patient and code count once if `binary`; else each is an event, unless
     `date` tells them apart.
+
+    The day of a date with a time and a zone or offset is the one that is written there, whatever zone this machine is
+    in. Instants without (TIMESTAMP WITH TIME ZONE in Parquet files and DuckDB) have the days of the zone that pandas
+    or Arrow recorded in the file, else those of UTC, which is said.
 
     Examples
     --------
@@ -153,10 +157,12 @@ def gathered(
         if attributes is None or isinstance(attributes, pd.DataFrame | str | Path):
             obs = _attributes.from_table(attributes, patient, ids, repairs, encoding)
         else:
-            names = list(attributes)
+            names = column_list("attributes", attributes)
             table.check("attributes", *names)
+            table.state_zones(names, repairs)
             obs = _attributes.from_columns(table, names, table.text(patient), ids, repairs)
         if "date" in columns:
+            table.state_zones([columns["date"]], repairs)
             obs = obs.assign(**_dates(entries, columns["date"], repairs))
         name = table.name
     return assemble(
@@ -182,7 +188,11 @@ def _checked(table: Table, columns: dict[str, str], system: str | None) -> dict[
 def _entries(table: Table, columns: dict[str, str]) -> Entries:
     """Copy the columns that matter, as text, into the table ``entries``."""
     letters = {"patient": "p", "code": "c", "count": "n", "date": "d", "system": "s"}
-    chosen = ", ".join(f"{table.text(name)} AS {letters[role]}" for role, name in columns.items())
+    texts = {
+        role: table.ids(role, name) if role in {"patient", "code"} else table.text(name)
+        for role, name in columns.items()
+    }
+    chosen = ", ".join(f"{text} AS {letters[role]}" for role, text in texts.items())
     table.database.execute(f"CREATE TEMP TABLE entries AS SELECT {chosen} FROM {table.relation}")
     return Entries(
         table.database,
@@ -191,6 +201,7 @@ def _entries(table: Table, columns: dict[str, str]) -> Entries:
         counted="count" in columns,
         dated="date" in columns,
         systems="system" in columns,
+        record_column=columns["patient"],
     )
 
 
@@ -216,7 +227,7 @@ def _state_ignored(entries: Entries, repairs: Repairs, *, binary: bool) -> None:
 
 def _dates(entries: Entries, column: str, repairs: Repairs) -> dict[str, pd.Categorical]:
     """First and last date of each record, as ISO text."""
-    read = instant("d")
+    read = local_day("d")
     [(unread,)] = entries.all(
         f"SELECT count(*) FROM entries JOIN records USING (p) WHERE {read} IS NULL"
     )
@@ -225,7 +236,7 @@ def _dates(entries: Entries, column: str, repairs: Repairs) -> dict[str, pd.Cate
             f"{number_of(unread, 'row has', 'rows have')} no readable date in {column!r} "
             "(expected 2010-12-31 or 20101231): they count, but not for first_date and last_date."
         )
-    first, last = (f"CAST(CAST({end}({read}) AS DATE) AS VARCHAR)" for end in ("min", "max"))
+    first, last = (f"CAST({end}({read}) AS VARCHAR)" for end in ("min", "max"))
     rows = entries.all(
         f"SELECT {first}, {last} FROM records JOIN entries USING (p) GROUP BY i ORDER BY i"
     )

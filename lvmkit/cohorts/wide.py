@@ -1,6 +1,7 @@
 """Cohorts from a wide table: one row per record, diagnoses in columns such as dx01 … dx15."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -134,6 +135,7 @@ def gathered(
         if n:
             how = "counted once" if options.binary else "each counts"
             repairs.tell(f"{number_of(n, 'cell')} with a code that its record already has: {how}.")
+        table.state_zones(attributes, repairs)
         obs = _attributes.from_columns(rows, attributes, key, tallied.records, repairs)
         name = table.name
     if record is None:
@@ -173,11 +175,15 @@ def numbered(table: Table, record: str | None) -> tuple[Table, str]:
     taken = {name.lower() for name in table.kinds}
     key = next(name for i in count() if (name := f"record_{i}") not in taken)
     # not rowid: a column of that name would stand for it
-    text = "CAST(row_number() OVER () - 1 AS VARCHAR)" if record is None else table.text(record)
+    text = (
+        "CAST(row_number() OVER () - 1 AS VARCHAR)"
+        if record is None
+        else table.ids("record", record)
+    )
     table.database.execute(
         f"CREATE TEMP TABLE wide AS SELECT *, {text} AS {key} FROM {table.relation}"
     )
-    return Table(table.database, "wide", table.kinds, table.name), key
+    return replace(table, relation="wide"), key
 
 
 def _entries(rows: Table, key: str, codes: list[str], system: str | None) -> Entries:

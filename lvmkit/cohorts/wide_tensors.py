@@ -111,6 +111,8 @@ def tensor_from_wide(
 
     Notes
     -----
+    Days are read as in `from_events`: as written, whatever time zone this machine is in.
+
     SUSTain (document 001), section 4.1, builds its tensor of claims so: diagnoses and procedures of the same claim.
 
     Examples
@@ -182,6 +184,8 @@ def _gathered(
         chosen = _columns(table, plan, columns)
         n_rows = table.rows()
         rows, key = numbered(table, plan.patient or None)
+        index = plan.window.index
+        table.state_zones([plan.date, index if isinstance(index, str) else None], reading.repairs)
         chosen = {"p": key, "v": "row_number() OVER ()", **chosen}
         database.execute(f"CREATE TEMP TABLE entries AS {dated_rows(chosen, rows.relation)}")
         names = tuple(f"events{mode}" for mode in range(len(columns)))
@@ -220,7 +224,7 @@ def _columns(table: Table, plan: Plan, columns: list[list[str]]) -> dict[str, st
     for letter, (argument, column) in given.items():
         if isinstance(column, str):
             table.check(argument, column)
-            chosen[letter] = table.text(column)
+            chosen[letter] = table.ids(argument, column) if letter == "v" else table.text(column)
     if plan.patient:
         table.check("patient", plan.patient)
     if "v" in chosen:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.explorer_state import ExplorerState
 from lvmkit_widgets.hidden import shown_count
+
+FORMULA = re.compile(
+    r"^(?:[\t\r\n]|[\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*[=+\-@"
+    r"\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"
+)
+"""How a formula begins, perhaps after blanks or what cannot be seen; signs may be full-width. dom.js has the same."""
 
 
 def codes_table(state: ExplorerState) -> pd.DataFrame:
@@ -95,17 +103,18 @@ def csv(table: pd.DataFrame) -> bytes:
     Returns
     -------
     bytes
-        Text that starts like a formula gets an apostrophe.
+        Text that starts like a formula, also as the name of a column, gets an apostrophe.
     """
-    text = [str(name) for name in table.select_dtypes(exclude="number")]
     safe = table.copy()
-    for name in text:
-        safe[name] = table[name].map(_no_formula)
-    return safe.to_csv(index=False).encode("utf-8-sig")
+    for name in table.select_dtypes(exclude="number"):
+        safe[name] = table[name].astype(object).map(_no_formula)
+    return (
+        safe.rename(columns=_no_formula)
+        .to_csv(index=False, lineterminator="\r\n")
+        .encode("utf-8-sig")
+    )
 
 
 def _no_formula(value: object) -> object:
     """Keep spreadsheets from running text as a formula."""
-    if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
-        return "'" + value
-    return value
+    return "'" + value if isinstance(value, str) and FORMULA.match(value) else value

@@ -124,13 +124,14 @@ function matcher(search) {
   };
 }
 
+const FORMULA = /^(?:[\t\r\n]|[\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*[=+\-@\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])/;
 // One line of CSV; text that a spreadsheet would run as a formula is disarmed.
 function csvLine(values) {
   return values
     .map((value) => {
       if (value === null || value === undefined) return "";
       if (typeof value === "number") return String(value);
-      const text = /^[=+\-@\t\r]/.test(String(value)) ? `'${value}` : String(value);
+      const text = FORMULA.test(String(value)) ? `'${value}` : String(value);
       return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
     })
     .join(",");
