@@ -13,6 +13,12 @@ from lvmkit.factorization.updates import Box, Weights, gram
 MOST_PASSES = 100
 """Bound on the passes; whole numbers settle after a few."""
 
+FLAT = 1e-10
+"""Share of the largest eigenvalue below which whole inner products are singular."""
+
+GRID = 20
+"""Binary places of a real score before it is rounded."""
+
 
 def assigned(
     data: Unfolded, factors: Sequence[Array], weights: Weights, *, box: Box, pool: Pool = None
@@ -80,10 +86,12 @@ def products_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Po
 
 def _better(products: Array, cross: Array, box: Box) -> Array:
     """Descend from two starts, and take the better end of each column."""
-    # Term by term: other sums round in an order that depends on how many samples there are, and with it halves.
-    inverse, real = np.linalg.pinv(cross, hermitian=True), np.zeros_like(products)
+    # Term by term: other sums round in an order that depends on how many samples there are. What is left of
+    # rounding, in the inverse too, goes with the digits below the grid, so that halves are halves.
+    inverse, real = np.linalg.pinv(cross, rcond=FLAT, hermitian=True), np.zeros_like(products)
     for column, product in zip(inverse.T, products, strict=True):
         real += column[:, None] * product
+    np.ldexp(np.rint(np.ldexp(real, GRID)), -GRID, out=real)
     ends = [
         _descended(start, products, cross, box)
         for start in (np.zeros_like(products), box.nearest(real))

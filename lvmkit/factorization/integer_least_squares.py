@@ -13,6 +13,7 @@ BLOCK = 60_000
 """Extensions of partial solutions that are looked at together, at most; bounds the memory."""
 _SWEEPS = 3  # rounds of coordinate descent before the search
 _FLAT = 1e-13  # of the largest eigenvalue: directions in which the objective is flat
+_DIGITS = 6  # that tell how certain components are; further ones depend on the order of sums
 _HALF = 0.5  # whole numbers throughout: what is better is better by 1 at least
 
 
@@ -188,7 +189,9 @@ def _order(inner: Array) -> npt.NDArray[np.intp]:
     while rest:
         part = inner[np.ix_(rest, rest)]
         clear = np.diag(np.linalg.inv(part + scale * np.eye(len(rest))))
-        order.append(rest.pop(int(np.argmin(clear))))
+        order.append(
+            rest.pop(int(np.argmin(np.round(clear / clear.min(), _DIGITS))))
+        )  # the first of several
     return np.array(order[::-1], dtype=np.intp)
 
 

@@ -1,6 +1,6 @@
 """The real factorization that integer ones start from, and cannot surpass: non-negative, by HALS."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +8,20 @@ import numpy as np
 
 from lvmkit._typing import Array
 from lvmkit.factorization.counts import Unfolded
-from lvmkit.factorization.products import Pool, inward, outward, toward_rows
+from lvmkit.factorization.products import Pool, inward, outward, over_blocks, toward_rows
 from lvmkit.factorization.updates import gram
 
-TINY = 1e-12
-"""What a real score may not fall below, so that no column dies."""
+MANTISSA = 52
+"""Bits of a whole number below which sums have no rounding, whatever their order."""
+
+MOST_BITS = 14
+"""Bits of a real score; columns of 16 million and more have fewer, so that sums of their products are exact."""
+
+GRID = 16
+"""Bits of a real score, under the largest of its column, in the end."""
+
+BLOCK = 8_000
+"""Entries of a block: all components' lie in a core's cache."""
 
 
 @dataclass(frozen=True)
@@ -71,33 +80,31 @@ def nonnegative(
     Notes
     -----
     Cichocki and Phan (2009). The same two products per pass as the integer factorization.
+
+    Scores are whole numbers times a power of two per component: a fixed-point arithmetic in which all sums are exact,
+    so that their order, which differs between processors and BLAS kernels, does not matter. Otherwise last bits would
+    grow from pass to pass until scores near one half are rounded differently, and phenotypes would depend on the
+    machine.
     """
-    factors = [
-        rng.random((n_components, size), dtype=np.float32) + np.float32(0.1) for size in data.shape
-    ]
+    factors, scale = _drawn(data.shape, n_components, rng)
     inner: list[Any] = [gram(factor) for factor in factors]
     trace = [-np.inf]
-    sums: Any = None
     for _ in range(max_iter):
-        for mode in range(len(factors)):
+        sums: Any = None
+        for mode, factor in enumerate(factors):
             if mode == data.mode:
-                products = toward_rows(data, factors, exact=False, pool=pool)
+                products, sums = toward_rows(data, factors, pool=pool), None
             else:
                 if sums is None:
-                    sums = inward(data, factors[data.mode], exact=False, pool=pool)
+                    sums = inward(data, factors[data.mode], pool=pool)
                 products = outward(data, sums, factors, mode)
             others = np.prod([g for n, g in enumerate(inner) if n != mode], axis=0)
-            _update(factors[mode], products, others)
-            inner[mode] = gram(factors[mode])
-            if mode == data.mode:
-                sums = None
-            else:
-                products = products * _move_scale(factors, inner, sums, mode, data.mode)[:, None]
-        trace.append(fit_of(data, factors[-1], products, np.ones(n_components), inner))
+            inner[mode] = _update(factor, products, others, scale, pool)
+        trace.append(fit_of(data, factors[-1], products, scale, inner))
         tell(len(trace) - 1, trace[-1])
         if abs(trace[-1] - trace[-2]) < tol:
             break
-    return RealFactors(_balanced(factors), trace[-1], len(trace) - 1)
+    return RealFactors(evened(factors, scale), trace[-1], len(trace) - 1)
 
 
 def fit_of(
@@ -127,38 +134,79 @@ def fit_of(
     return float(1 - np.sqrt(max(missed, 0) / data.squared_norm))
 
 
-def _update(factor: Array, products: Array, others: Array) -> None:
-    """Set each column to its best non-negative values given all others, in place.
+def evened(factors: Sequence[Array], scale: Array) -> list[Array]:
+    """Give the columns of a component the same length in every mode, and round their entries to a grid.
+
+    Parameters
+    ----------
+    factors : sequence of array (R, I_n)
+        One per mode, a component per row.
+    scale : array (R,)
+        What each component is multiplied by.
+
+    Returns
+    -------
+    list of array (R, I_n), float32
+        The largest entry of a column has 16 bits. What the last bits of the factors were does not matter any more.
+    """
+    lengths = np.sqrt([np.einsum("ri,ri->r", f, f, dtype=np.float64) for f in factors])
+    common = np.prod([scale, *lengths], axis=0) ** (1 / len(factors))
+    shares = common / np.where(lengths > 0, lengths, 1)
+    return [
+        _on_grid(factor * share[:, None], GRID).astype(np.float32)
+        for factor, share in zip(factors, shares, strict=True)
+    ]
+
+
+def _drawn(
+    shape: Sequence[int], n_components: int, rng: np.random.Generator
+) -> tuple[list[Array], Array]:
+    """Draw factors (R, I_n) from 0.1 to 1.1, as whole numbers; and what each component is multiplied by, (R,)."""
+    factors, unit = [], 1.0
+    for size in shape:
+        real = rng.random((n_components, size), dtype=np.float32) + np.float32(0.1)
+        factors.append(np.rint(np.ldexp(real, _bits(size) - 1)))
+        unit = np.ldexp(unit, 1 - _bits(size))
+    return factors, np.full(n_components, unit)
+
+
+def _bits(size: int) -> int:
+    """Return how many bits an entry of a column may have, so that sums of their products are exact."""
+    return min(MOST_BITS, (MANTISSA - size.bit_length()) // 2)
+
+
+def _update(factor: Array, products: Array, others: Array, scale: Array, pool: Pool) -> Array:
+    """Set each column, and its power of two in `scale`, to its best given all others; return their products.
 
     A column whose component has died out in another mode stays: nothing is known of it.
     """
-    alive = np.diag(others) > TINY * np.diag(others).max()
-    for k in np.flatnonzero(alive):
-        rest = others[:, k].copy()
-        rest[k] = 0
-        best = (products[k] - rest.astype(np.float32) @ factor) / others[k, k]
-        np.maximum(best, TINY, out=best)
-        factor[k] = best
+    bits, before = _bits(factor.shape[1]), scale.copy()
+    alive = np.flatnonzero(np.diag(others) > 0)
+    # No entry of the best column exceeds that of the products alone, since nothing is negative.
+    bounds = np.maximum(products.max(axis=1)[alive], 0) / np.diag(others)[alive]
+    scale[alive] = np.ldexp(1.0, np.frexp(bounds)[1] - bits)
+    divisors = np.diag(others) * scale
+    earlier = np.tri(len(scale), k=-1, dtype=bool)  # columns that have been updated before this one
+    shares = (
+        others * np.where(earlier, scale, before) / np.where(divisors > 0, divisors, 1)[:, None]
+    )
+    np.fill_diagonal(shares, 0)
+    shares = _on_grid(shares, MANTISSA - bits - len(scale).bit_length())
+
+    def update(start: int, stop: int) -> Array:
+        block = factor[:, start:stop].astype(np.float64)
+        for k in alive:
+            best = products[k, start:stop] / divisors[k]
+            best -= shares[k] @ block
+            np.maximum(best, 0, out=best)
+            np.rint(best, out=block[k])
+        factor[:, start:stop] = block
+        return block @ block.T
+
+    return sum(over_blocks(update, factor.shape[1], pool=pool, size=BLOCK), np.zeros_like(others))
 
 
-def _move_scale(
-    factors: list[Array], inner: list[Array], sums: Array, mode: int, rows: int
-) -> Array:
-    """Give the columns of a mode length 1 and move their scale to the rows, or it would drift beyond float32."""
-    scale = np.sqrt(np.diag(inner[mode]))
-    factors[mode] /= scale[:, None].astype(np.float32)
-    factors[rows] *= scale[:, None].astype(np.float32)
-    inner[mode] /= np.outer(scale, scale)
-    inner[rows] *= np.outer(scale, scale)
-    sums *= scale
-    return scale
-
-
-def _balanced(factors: list[Array]) -> list[Array]:
-    """Give the columns of a component the same length in every mode."""
-    lengths = np.sqrt([np.einsum("ri,ri->r", f, f, dtype=np.float64) for f in factors])
-    common = np.exp(np.log(lengths).mean(axis=0))
-    return [
-        (factor * (common / length)[:, None]).astype(np.float32)
-        for factor, length in zip(factors, lengths, strict=True)
-    ]
+def _on_grid(values: Array, bits: int) -> Array:
+    """Round to multiples of a power of two, of which the largest value has so many bits (along the last axis)."""
+    unit = np.frexp(np.abs(values).max(axis=-1, keepdims=True))[1] - bits
+    return np.ldexp(np.rint(np.ldexp(values, -unit)), unit)

@@ -250,10 +250,12 @@ def _rounded_component(columns: list[Array], boxes: Sequence[Box]) -> tuple[list
         ]
 
     def tried(peaks: Sequence[float]) -> tuple[float, tuple[float, ...], int]:
-        wanted, squared = _wanted(long[::step], [columns[n] for n in shorts], ends(peaks))
+        part = long[::step]
+        share, squared = _wanted([columns[n] for n in shorts], ends(peaks))
+        peak = float(np.abs(part).max()) * share
         return min(
-            (squared * _loss(wanted, weight, boxes[longest]), tuple(peaks), weight)
-            for weight in _weights_to_try(float(np.abs(wanted).max()) / boxes[longest].most)
+            (_loss(part, share, squared, weight, boxes[longest]), tuple(peaks), weight)
+            for weight in _weights_to_try(peak / boxes[longest].most)
         )
 
     common = max(grids, key=len)
@@ -261,9 +263,9 @@ def _rounded_component(columns: list[Array], boxes: Sequence[Box]) -> tuple[list
     for place, grid in enumerate(grids if len(shorts) > 1 else []):
         best = min(best, *(tried(_with(best[1], place, peak)) for peak in grid))
     whole = ends(best[1])
-    wanted, _ = _wanted(long, [columns[n] for n in shorts], whole)
+    share, _ = _wanted([columns[n] for n in shorts], whole)
     parts = dict(zip(shorts, whole, strict=True))
-    parts[longest] = boxes[longest].nearest(wanted / best[2])
+    parts[longest] = boxes[longest].nearest(long * (share / best[2]))
     return [parts[n] for n in range(len(columns))], best[2]
 
 
@@ -272,17 +274,20 @@ def _with(values: Sequence[float], place: int, value: float) -> list[float]:
     return [value if n == place else old for n, old in enumerate(values)]
 
 
-def _wanted(long: Array, real: list[Array], whole: list[Array]) -> tuple[Array, float]:
-    """Return the best real column given the whole columns of the other modes, and their squared length."""
+def _wanted(real: list[Array], whole: list[Array]) -> tuple[float, float]:
+    """Return what to multiply the long column by, given whole columns of the other modes; their squared length."""
     squared = float(np.prod([column @ column for column in whole]))
     along = float(np.prod([a @ b for a, b in zip(real, whole, strict=True)]))
-    return long * (along / squared if squared else 0.0), squared
+    return (along / squared if squared else 0.0), squared
 
 
-def _loss(wanted: Array, weight: int, box: Box) -> float:
-    """Return what rounding adds to the squared error, but for a constant, per squared length of the others."""
-    column = weight * box.nearest(wanted / weight)
-    return float(column @ column - 2 * (wanted @ column))
+def _loss(long: Array, share: float, squared: float, weight: int, box: Box) -> float:
+    """Return what rounding adds to the squared error, but for a constant.
+
+    Both sums are exact where the real column lies on a grid, so that no choice hangs on their order.
+    """
+    column = box.nearest(long * (share / weight))
+    return squared * weight * (weight * float(column @ column) - 2 * share * float(long @ column))
 
 
 def _weights_to_try(most: float) -> list[int]:

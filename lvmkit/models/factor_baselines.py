@@ -20,7 +20,7 @@ from lvmkit.factorization.ails import ails
 from lvmkit.factorization.asked import boxes_of, require_possible, starts_of
 from lvmkit.factorization.counts import Unfolded
 from lvmkit.factorization.fitting import fit_to
-from lvmkit.factorization.nonnegative import nonnegative
+from lvmkit.factorization.nonnegative import evened, nonnegative
 from lvmkit.factorization.search import FROM_REAL
 from lvmkit.factorization.starts import Start, rounded, scaled_and_rounded
 from lvmkit.factorization.updates import Box
@@ -101,9 +101,10 @@ def factor_baselines(
 
     Notes
     -----
-    SUSTain (document 001), section 4.1.2. NMF is scikit-learn's, rounded as it is; CP is non-negative (HALS), its
-    weights are absorbed evenly, for three modes by their cube root. Halves are rounded away from zero; a weight of
-    scale-and-round that would be 0 is 1. The document has no AILS for tensors.
+    SUSTain (document 001), section 4.1.2. NMF is scikit-learn's, CP is non-negative (HALS). Weights are
+    absorbed evenly, for three modes by their cube root: all columns of a component have one length. What is rounded
+    does not depend, then, on the scale at which iterations happened to end. Halves are rounded away from zero; a
+    weight of scale-and-round that would be 0 is 1. The document has no AILS for tensors.
 
     Examples
     --------
@@ -253,8 +254,10 @@ def _real(data: Unfolded, n_components: int, tol: float, random_state: int) -> l
     model = NMF(n_components, tol=tol, max_iter=_NMF_ITERATIONS, random_state=random_state)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a start, good enough
+        # The squared error of an exact fit can be -1e-15.
+        warnings.filterwarnings("ignore", "invalid value encountered in sqrt", RuntimeWarning)
         left = model.fit_transform(rows)
-    return [left.T, model.components_]
+    return evened([left.T, model.components_], np.ones(n_components))
 
 
 def _ails(

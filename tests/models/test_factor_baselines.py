@@ -38,8 +38,10 @@ def test_each_matrix_baseline_is_what_the_document_says(counts, found):
     assert list(found) == MATRIX
     model = NMF(3, random_state=0, max_iter=400).set_params(tol=1e-4)
     U, V = model.fit_transform(counts.astype(float)), model.components_.T
-    assert np.allclose(found["NMF"].factors[0], U)
-    assert np.allclose(found["NMF"].factors[1], V)
+    even = np.sqrt(np.linalg.norm(V, axis=0) / np.linalg.norm(U, axis=0))  # one length in both
+    U, V = U * even, V / even
+    assert np.allclose(found["NMF"].factors[0], U, atol=1e-4)
+    assert np.allclose(found["NMF"].factors[1], V, atol=1e-4)
 
     rounded = found["NMF rounded"]
     for got, real in zip(rounded.factors, (U, V), strict=True):
@@ -51,6 +53,15 @@ def test_each_matrix_baseline_is_what_the_document_says(counts, found):
     for got, real, by in zip(scaled.factors, (U, V), stretch, strict=True):
         assert np.array_equal(got, half_up(real * by))
     assert scaled.weights.tolist() == np.maximum(half_up(1 / (stretch[0] * stretch[1])), 1).tolist()
+
+
+def test_what_is_rounded_does_not_hang_on_the_scale_at_which_nmf_ended():
+    """Two equal singular values: where the iterations start, and the scale at which they end, is up to the machine."""
+    X = np.kron(np.eye(2, dtype=int), np.full((4, 3), 4))
+    for seed in range(10):
+        found = factor_baselines(X, 2, random_state=seed)
+        for name in ("NMF", "NMF rounded", "AILS"):
+            assert found[name].fit == pytest.approx(1, abs=1e-4), (seed, name)
 
 
 def test_fits_are_those_of_the_approximations_formed(counts, found):

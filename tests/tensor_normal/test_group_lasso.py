@@ -185,13 +185,17 @@ def test_the_example_that_can_be_solved_by_hand():
 
 
 # Many entries change their sign on the way. Numbers at each, sizes, condition, penalty's share, seed.
-NEARLY_SINGULAR = [(1, (5, 4, 4), 616, 0.02, 42), (1, (2, 4, 4), 8200, 0.01, 97)]
+NEARLY_SINGULAR = [
+    (1, (5, 4, 4), 616, 0.02, 42),
+    (1, (2, 4, 4), 8200, 0.01, 97),
+    (2, (2, 4, 4), 8200, 0.01, 0),
+]
 
 
 @pytest.mark.parametrize("case", NEARLY_SINGULAR, ids=str)
 def test_nearly_singular_covariances(case, covariance):
     rank, sizes, condition, share, seed = case
-    for draw in range(5):
+    for draw in range(10):
         parts = [covariance(p, seed + 10 * draw + mode, condition) for mode, p in enumerate(sizes)]
         D = np.random.default_rng(seed + draw).standard_normal((rank, *sizes))
         found = group_lasso(D, parts, share * np.linalg.norm(D, axis=0).max())
