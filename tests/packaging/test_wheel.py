@@ -1,7 +1,7 @@
 """The wheel, used as a library in an environment that has the core dependencies only."""
 
 import re
-import sys
+import runpy
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -12,10 +12,16 @@ import pytest
 
 pytestmark = pytest.mark.wheel
 
+FINDER = runpy.run_path(str(Path(__file__).parents[2] / ".ci/interpreters.py"))
+
 FIT = """
 import sys
 import lvmkit
+import pandas as pd
+from lvmkit.cohorts import from_events
 from lvmkit.datasets import load_discharges
+events = pd.DataFrame({"patient": ["a", "a", "b"], "code": ["25000", "4019", "4019"]})
+assert from_events(events, patient="patient", code="code", min_codes=1).shape == (2, 2)
 cohort = load_discharges()[:2000]
 model = lvmkit.BernoulliMixture(n_components=4).fit(cohort)
 assert model.labels_.shape == (2000,)
@@ -30,15 +36,19 @@ def wheel(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Path:
     return Path(build.ProjectBuilder(root).build("wheel", tmp_path_factory.mktemp("dist")))
 
 
+@pytest.mark.parametrize("version", FINDER["VERSIONS"])
 def test_core_works_alone(
-    wheel: Path, root: Path, tmp_path: Path, new_environment: Callable[..., Any]
+    version: str, wheel: Path, root: Path, tmp_path: Path, new_environment: Callable[..., Any]
 ) -> None:
+    python = FINDER["interpreter"](version)
+    if python is None:
+        pytest.skip(f"no interpreter of Python {version} on this machine")
     pins = re.findall(
         r"^[\w.\-]+==\S+", (root / "binder/requirements.txt").read_text(), re.MULTILINE
     )
     constraints = tmp_path / "constraints.txt"
     constraints.write_text("\n".join(pins))
-    environment = new_environment(sys.executable)
+    environment = new_environment(python, pip=False)
     environment.install(wheel, "--constraints", constraints, cwd=tmp_path)
 
     environment.run("python", "-W", "error", "-c", FIT, cwd=tmp_path)
