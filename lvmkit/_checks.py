@@ -6,7 +6,11 @@ from numbers import Integral, Real
 from typing import Any, NoReturn
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import validate_data
 
 
 class DataWarning(UserWarning):
@@ -49,7 +53,7 @@ def check_structure(X: Any, name: str = "X") -> None:
     if not sparse.issparse(X):
         return
     shape = X.shape
-    if not all(isinstance(size, Integral) and size >= 0 for size in shape):
+    if not all(isinstance(size, int | np.integer) and size >= 0 for size in shape):
         _broken(name, X, f"its shape is {shape}")
     checks = {
         "csr": _check_compressed,
@@ -139,7 +143,7 @@ def _check_lists(X: Any, name: str) -> None:
             _broken(name, X, f"row {i} is no list")
         if len(columns) != len(values):
             _broken(name, X, f"row {i} has {len(columns)} columns and {len(values)} values")
-        if not all(isinstance(c, Integral) and 0 <= c < X.shape[1] for c in columns):
+        if not all(isinstance(c, int | np.integer) and 0 <= c < X.shape[1] for c in columns):
             _broken(name, X, f"row {i} has columns {columns}, not all from 0 to {X.shape[1] - 1}")
 
 
@@ -148,7 +152,7 @@ def _check_keys(X: Any, name: str) -> None:
     for key in X.keys():  # noqa: SIM118 - a DOK array iterates over its rows
         place = key if isinstance(key, tuple) else (key,)
         fits = len(place) == len(X.shape) and all(
-            isinstance(i, Integral) and 0 <= i < size
+            isinstance(i, int | np.integer) and 0 <= i < size
             for i, size in zip(place, X.shape, strict=True)
         )
         if not fits:
@@ -163,3 +167,374 @@ def _check_diagonals(X: Any, name: str) -> None:
         _broken(name, X, f"there must be a row of data for each offset; found {found}")
     if len(np.unique(X.offsets)) != len(X.offsets):
         _broken(name, X, "an offset stands more than once")
+
+
+_CONVERT = "Convert or leave out what is no number"
+
+
+def check_source(X: Any, name: str = "X", remedy: str = "") -> Any:
+    """Return what may be read as numbers, its indexes, mask and types sound; refuse anything else.
+
+    Entries are not looked at, but for objects: see `check_matrix`.
+    """
+    if sparse.issparse(X):
+        check_structure(X, name)
+        return X
+    if isinstance(X, pd.DataFrame):
+        _check_columns(X, name)
+        return X
+    X = unmasked(X, name, remedy)
+    if isinstance(X, (list, tuple)):
+        X = _stacked(X, name)
+    elif isinstance(X, (np.matrix, Real)):
+        X = np.asarray(X)
+    elif not hasattr(X, "__array__") and not hasattr(X, "__dataframe__"):
+        msg = (
+            f"{name} must be numbers, rows by columns (an array, sparse array, DataFrame or AnnData); found "
+            f"{type(X).__name__}"
+        )
+        raise ValueError(msg)
+    kind = getattr(getattr(X, "dtype", None), "kind", "f")
+    if kind in _NO_NUMBERS:
+        shown = f", first {X.flat[0]!s:.40}" if isinstance(X, np.ndarray) and X.size else ""
+        msg = f"{name} must hold numbers; found {_NO_NUMBERS[kind]} ({X.dtype}){shown}. {_CONVERT}"
+        raise ValueError(msg)
+    if kind == "O" and isinstance(X, np.ndarray):
+        _check_objects(X, name)
+    return X
+
+
+_NO_NUMBERS = {
+    "U": "text",
+    "S": "text",
+    "T": "text",
+    "M": "dates",
+    "m": "durations",
+    "V": "records",
+}
+
+
+def unmasked(X: Any, name: str, remedy: str = "") -> Any:
+    """Return a masked array as a plain one; refuse a mask that hides entries, which would be read as numbers."""
+    if isinstance(X, (list, tuple)) and any(isinstance(row, np.ma.MaskedArray) for row in X):
+        X = np.ma.stack(X)
+    if not isinstance(X, np.ma.MaskedArray):
+        return X
+    hidden = np.ma.getmaskarray(X)
+    if hidden.dtype.names is not None or not hidden.any():
+        return np.asarray(X.data)
+    n = int(hidden.sum())
+    msg = (
+        f"{name} is a masked array, and hides {n:,} of its entries, first {place_of(np.argwhere(hidden)[0])}: there is "
+        f"no value to use there. Fill them ({name}.filled(0), if absent is meant), or leave these rows out{remedy}"
+    )
+    raise ValueError(msg)
+
+
+def _stacked(X: Any, name: str) -> Any:
+    """Return rows of a list as an array; refuse rows of different lengths."""
+    try:
+        return np.asarray(X)
+    except ValueError:
+        lengths = [len(row) if hasattr(row, "__len__") else 1 for row in X]
+        odd = next((i for i, n in enumerate(lengths) if n != lengths[0]), None)
+        where = f": row 0 has {lengths[0]}, row {odd} has {lengths[odd]}" if odd else ""
+        msg = f"{name} is ragged (inhomogeneous): its rows must have equally many numbers{where}"
+        raise ValueError(msg) from None
+
+
+def _check_objects(X: Any, name: str, rows: Any = None, columns: Any = None) -> None:
+    """Refuse text among objects, where numpy would read what looks like a number."""
+    for at, value in enumerate(X.flat):
+        if isinstance(value, (str, bytes)):
+            where = place_of(np.unravel_index(at, X.shape), rows, columns)
+            msg = f"{name} must hold numbers; found the text {value!r:.60} {where}. {_CONVERT}"
+            raise ValueError(msg)
+
+
+def _check_columns(X: pd.DataFrame, name: str) -> None:
+    """Refuse columns of a DataFrame that hold no numbers, naming the first."""
+    if X.columns.nlevels > 1:
+        msg = (
+            f"{name} has columns of {X.columns.nlevels} levels; give each one name, for example "
+            f"{name}.columns = ['_'.join(map(str, c)) for c in {name}.columns]"
+        )
+        raise ValueError(msg)
+    for place, dtype in enumerate(X.dtypes):
+        inner = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
+        inner = getattr(inner, "subtype", inner)
+        if isinstance(inner, np.dtype) and inner.kind == "O":
+            values = X.iloc[:, [place]].to_numpy(dtype=object)
+            _check_objects(values, name, X.index, X.columns[[place]])
+        elif getattr(inner, "kind", "O") not in "biufc":
+            msg = f"column {X.columns[place]!r} of {name} must hold numbers; its type is {dtype}. {_CONVERT}"
+            raise ValueError(msg)
+
+
+def place_of(at: Any, rows: Any = None, columns: Any = None) -> str:
+    """Say where an entry stands: by name where there are names, else counted from 0."""
+    if len(at) != 2:
+        return f"at [{', '.join(str(int(i)) for i in at)}]"
+    shown = []
+    for index, names in zip(at, (rows, columns), strict=True):
+        named = names is not None and not isinstance(names, pd.RangeIndex)
+        label = names[int(index)] if named else int(index)
+        shown.append(repr(label.item() if isinstance(label, np.generic) else label))
+    return f"in row {shown[0]}, column {shown[1]}"
+
+
+def check_matrix(
+    X: Any,
+    name: str = "X",
+    *,
+    model: Any = None,
+    reset: bool = True,
+    rows: Any = None,
+    columns: Any = None,
+    remedy: str = "",
+    accept_sparse: Any = "csr",
+    dtype: Any = "numeric",
+    allow_nd: bool = False,
+    allow_nan: bool = False,
+    least_rows: int = 1,
+) -> Any:
+    """Return finite numbers, rows by columns, or say which entry stands where, and what to do.
+
+    scikit-learn looks at the entries; what it refuses is looked at again, to name the place. `rows` and `columns`
+    are names. Given a model, the number of features is kept (`reset`) or compared.
+    """
+    X = widened(check_source(X, name, remedy))
+    refuse_shape(X, name, allow_nd=allow_nd, least_rows=least_rows)
+    options = {
+        "accept_sparse": accept_sparse,
+        "dtype": dtype,
+        "allow_nd": allow_nd,
+        "ensure_all_finite": "allow-nan" if allow_nan else True,
+        "ensure_min_samples": least_rows,
+    }
+    try:
+        if model is not None:
+            return validate_data(model, X, reset=reset, **options)
+        return check_array(X, input_name=name, **options)
+    except (TypeError, ValueError) as error:
+        if sparse.issparse(X) and not accept_sparse:
+            raise
+        refuse_entries(X, name, rows, columns, remedy, error, allow_nan=allow_nan)
+        raise
+
+
+def widened(X: Any) -> Any:
+    """Return a sparse array of numbers that add up exactly where an entry stands more than once.
+
+    scipy adds up in the type given: 200 and 100 make 44 in uint8.
+    """
+    if not sparse.issparse(X) or X.dtype.kind not in "biu" or X.format in ("dok", "lil"):
+        return X
+    # Copied before the type changes: astype adds up first, in the narrow type and in the user's memory.
+    wide = X.copy()
+    wide.data = X.data.astype(np.float32 if X.dtype.itemsize <= 2 else np.float64)
+    return wide
+
+
+def refuse_shape(X: Any, name: str, *, allow_nd: bool = False, least_rows: int = 1) -> None:
+    """Refuse what is no matrix, or has too few rows or no columns."""
+    shape = tuple(np.shape(X)) if not hasattr(X, "shape") else tuple(X.shape)
+    if len(shape) < 2:
+        msg = (
+            f"{name} has {len(shape)} dimension(s), shape {shape}; expected rows by columns. Reshape your data: "
+            f"{name}.reshape(1, -1) makes a row of it, {name}.reshape(-1, 1) a column"
+        )
+        raise ValueError(msg)
+    if len(shape) > 2 and not allow_nd:
+        msg = f"{name} has {len(shape)} dimensions, shape {shape}; expected 2, rows by columns"
+        raise ValueError(msg)
+    for size, what, least in ((shape[0], "sample", least_rows), (min(shape[1:]), "feature", 1)):
+        if size < least:
+            kind = "rows" if what == "sample" else "columns"
+            msg = (
+                f"{name} has {size} {what}(s) (shape={shape}) while a minimum of {least} is required. "
+                f"See where its {kind} were lost"
+            )
+            raise ValueError(msg)
+
+
+def refuse_entries(
+    X: Any,
+    name: str,
+    rows: Any = None,
+    columns: Any = None,
+    remedy: str = "",
+    error: Exception | None = None,
+    *,
+    allow_nan: bool = False,
+) -> None:
+    """Refuse the first entry that is no finite number, saying where it stands."""
+    if isinstance(X, pd.DataFrame):
+        rows, columns = X.index if rows is None else rows, X.columns if columns is None else columns
+    if sparse.issparse(X):
+        coo = sparse.coo_array(X)
+        values, places = coo.data, np.column_stack(coo.coords)
+    else:
+        values, places = _plain(X, name, rows, columns, error), None
+    _refuse_complex(values, name)
+    if values.dtype.kind != "f":
+        return
+    wrong = np.flatnonzero((np.isinf(values) if allow_nan else ~np.isfinite(values)).ravel())
+    if not len(wrong):
+        return
+    at = places[wrong[0]] if places is not None else np.unravel_index(wrong[0], values.shape)
+    value = values.ravel()[wrong[0]]
+    what = "NaN (no value)" if np.isnan(value) else f"infinity ({value})"
+    more = f", {len(wrong):,} such entries in all (NaN or infinite)" if len(wrong) > 1 else ""
+    msg = (
+        f"{name} holds {what} {place_of(at, rows, columns)}{more}. Fill them, or leave these rows or columns out"
+        f"{remedy}"
+    )
+    raise ValueError(msg)
+
+
+def _refuse_complex(values: Any, name: str) -> None:
+    """Refuse complex numbers."""
+    if values.dtype.kind == "c":
+        msg = f"Complex data not supported: {name} holds {values.dtype}. Pass real numbers"
+        raise ValueError(msg)
+
+
+def _plain(X: Any, name: str, rows: Any, columns: Any, error: Exception | None) -> Any:
+    """Return dense numbers as an array, None as NaN; refuse the first object that is no number."""
+    values = X.to_numpy(dtype=object) if isinstance(X, pd.DataFrame) else np.asarray(X)
+    if values.dtype.kind != "O":
+        return values
+    found = np.empty(values.shape)
+    for at, value in enumerate(values.flat):
+        try:
+            found.flat[at] = np.nan if value is None or value is pd.NA else value
+        except (TypeError, ValueError):
+            where = place_of(np.unravel_index(at, values.shape), rows, columns)
+            if isinstance(value, complex):
+                msg = f"Complex data not supported: {name} holds {value!r} {where}"
+                raise ValueError(msg) from None
+            msg = (
+                f"{name} holds {value!r:.60} ({type(value).__name__}) {where}; an argument must be of numbers, without "
+                f"a string or anything else that is no number. {_CONVERT}"
+            )
+            raise type(error or ValueError())(msg) from None
+    return found
+
+
+def with_gaps(X: Any, name: str = "X", *, rows: Any = None, columns: Any = None) -> Any:
+    """Return a dense array (n, d) of float64 in which NaN marks what is missing."""
+    X = X.toarray() if sparse.issparse(X) else X
+    values = _plain(X, name, rows, columns, None)
+    _refuse_complex(values, name)
+    return values.astype(np.float64)
+
+
+def require_range(
+    X: Any,
+    most: float,
+    why: str,
+    names: tuple[Any, Any] = (None, None),
+    *,
+    least: float = 0.0,
+    name: str = "X",
+) -> None:
+    """Refuse numbers above `most` in size, where sums or squares fail, and all below `least`, where they vanish."""
+    values = X.data if sparse.issparse(X) else X
+    largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
+    if least <= largest <= most or not largest:
+        return
+    if largest < least:
+        msg = f"no entry of {name} is above {largest:g} in size, and {least:g} is needed: {why}"
+        raise ValueError(msg)
+    wrong = np.abs(values) > most
+    at = np.argwhere(wrong)[0]
+    if sparse.issparse(X):
+        at = tuple(part[at[0]] for part in sparse.coo_array(X).coords)
+    n = int(wrong.sum())
+    more = f" and {n - 1:,} more" if n > 1 else ""
+    found = values[wrong].ravel()[0]
+    msg = f"{name} holds {found:g} {place_of(at, *names)}{more}, above {most:g} in size: {why}"
+    raise ValueError(msg)
+
+
+def check_classes(y: Any, n: int, model: Any = None) -> Any:
+    """Return the class of each of n samples; refuse missing ones, and text among numbers."""
+    if y is None:
+        who = type(model).__name__ if model is not None else "This"
+        msg = f"{who} requires y to be passed, but the target y is None: give the class of each sample"
+        raise ValueError(msg)
+    if isinstance(y, np.ma.MaskedArray):
+        y = unmasked(y, "y")
+    values = column_or_1d(_classes_of(y), warn=True)
+    missing = np.asarray(pd.isna(values))
+    if values.dtype.kind == "f":
+        missing |= np.isinf(values)
+    missing = np.flatnonzero(missing)
+    if len(missing):
+        at, more = missing[0], f" and {len(missing) - 1:,} more" if len(missing) > 1 else ""
+        msg = (
+            f"y holds no class ({values[at]}) at {at}{more}: leave these samples out, or give them a "
+            "class of their own"
+        )
+        raise ValueError(msg)
+    if values.dtype.kind == "O":
+        kinds = sorted({"text" if isinstance(v, str) else type(v).__name__ for v in values})
+        if len(kinds) > 1 and "text" in kinds:
+            msg = f"y mixes {listed(kinds)}: write all classes as text, or all as numbers"
+            raise ValueError(msg)
+    if len(values) != n:
+        msg = f"y has {len(values):,} classes for {n:,} samples of X (inconsistent numbers of samples)"
+        raise ValueError(msg)
+    check_classification_targets(values)
+    return values
+
+
+def _classes_of(y: Any) -> Any:
+    """Return classes as an array, without making text of numbers that stand beside text."""
+    if sparse.issparse(y):
+        msg = "y is sparse; pass the class of each sample as an array or list"
+        raise ValueError(msg)
+    if isinstance(y, (list, tuple)):
+        values = np.empty(len(y), dtype=object)
+        values[:] = y
+        return np.asarray(y) if len({isinstance(v, str) for v in y}) == 1 else values
+    return np.asarray(y)
+
+
+def as_numbers(values: Any, name: str) -> Any:
+    """Return numbers of any shape as float64; refuse masks, text, dates, complex numbers and other objects."""
+    if sparse.issparse(values):
+        msg = f"{name} must be an array or list of numbers; found a sparse {type(values).__name__}. Pass its toarray()"
+        raise ValueError(msg)
+    plain = _plain(check_source(values, name), name, None, None, None)
+    _refuse_complex(plain, name)
+    return plain.astype(np.float64, copy=False)
+
+
+def require_flag(value: Any, name: str) -> None:
+    """Refuse an option that is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        msg = f"{name} is True or False; found {value!r} ({type(value).__name__})"
+        raise TypeError(msg)
+
+
+def require_seed(value: Any, name: str = "random_state") -> None:
+    """Refuse an option that no random numbers can be drawn from."""
+    if value is None or isinstance(value, np.random.Generator | np.random.RandomState):
+        return
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Integral):
+        msg = (
+            f"{name} is a whole number of at least 0, a Generator or RandomState of numpy, or None; found {value!r} "
+            f"({type(value).__name__})"
+        )
+        raise TypeError(msg)
+    require_number(value, name, least=0, whole=True)
+
+
+def require_one_of(value: Any, name: str, known: Iterable[Any]) -> None:
+    """Refuse a name that is not known."""
+    known = list(known)
+    if not isinstance(value, str) or value not in known:
+        msg = f"{name}={value!r} is not known; expected one of {listed(known, 12)}"
+        raise ValueError(msg)

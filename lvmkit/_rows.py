@@ -8,31 +8,53 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, check_structure, listed, require_number
+from lvmkit._checks import DataWarning, check_source, listed, place_of, require_number
 from lvmkit._typing import Array
 
 Names = npt.NDArray[np.object_]
+Labels = tuple[Any, Any]
+"""Names of rows and of columns; None for those that have none."""
+NO_LABELS: Labels = (None, None)
 
 
-def unwrapped(X: Any) -> tuple[Any, Names | None]:
-    """Split labelled data into what scikit-learn validates and the names of its features.
+def unwrapped(X: Any, *, remedy: str = "") -> tuple[Any, Names | None]:
+    """Split labelled data into what `check_matrix` takes and the names of its features.
 
     DataFrames stay DataFrames: scikit-learn reads their names itself. Columns that are merely numbered from
     0 have no names.
     """
-    if hasattr(X, "var_names") and hasattr(X, "obs"):
+    if _is_anndata(X):
         names = np.asarray(X.var_names, dtype=object)
         matrix = X.to_memory().X if X.isbacked else X.X
-        check_structure(matrix, "X")
-        return matrix, _distinct(names)
+        if matrix is None:
+            msg = "X is an AnnData without a matrix (its X is None); set it, for example X.X = X.layers['counts']"
+            raise ValueError(msg)
+        return check_source(matrix, "X", remedy), _distinct(names)
+    X = check_source(X, "X", remedy)
     if hasattr(X, "columns") and hasattr(X, "reindex"):
         if list(X.columns) == list(range(X.shape[1])):
             return X, None
         if not all(isinstance(c, str) for c in X.columns):
             X = X.rename(columns=str)
         return X, _distinct(np.asarray(X.columns, dtype=object))
-    check_structure(X, "X")
     return X, None
+
+
+def _is_anndata(X: Any) -> bool:
+    """Tell whether these are rows with names and attributes."""
+    return hasattr(X, "var_names") and hasattr(X, "obs")
+
+
+def is_labelled(X: Any) -> bool:
+    """Tell whether features have names by which they are matched."""
+    return _is_anndata(X) or hasattr(X, "columns")
+
+
+def row_names(X: Any) -> Any:
+    """Return the names of the rows of an AnnData or a DataFrame, if it has any."""
+    if _is_anndata(X):
+        return X.obs_names
+    return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
 def _distinct(names: Names) -> Names:
@@ -44,13 +66,13 @@ def _distinct(names: Names) -> Names:
     return names
 
 
-def aligned(X: Any, expected: Names | None) -> Any:
+def aligned(X: Any, expected: Names | None, *, remedy: str = "") -> Any:
     """Put the features of labelled data into the order a model was fitted with.
 
     Features the model does not know are left out and features it misses are taken as absent; both are said
     in a `DataWarning`.
     """
-    matrix, place = placed(X, expected)
+    matrix, place = placed(X, expected, remedy=remedy)
     if place is None or expected is None:
         return matrix
     missing = place < 0
@@ -63,12 +85,14 @@ def aligned(X: Any, expected: Names | None) -> Any:
     return matrix
 
 
-def placed(X: Any, expected: Names | None) -> tuple[Any, npt.NDArray[np.intp] | None]:
+def placed(
+    X: Any, expected: Names | None, *, remedy: str = ""
+) -> tuple[Any, npt.NDArray[np.intp] | None]:
     """Return the features a model expects, and where each stood in `X`: -1, and zeros, where it did not.
 
     None for the places says that `X` has no names, or the same ones in the same order.
     """
-    matrix, names = unwrapped(X)
+    matrix, names = unwrapped(X, remedy=remedy)
     if names is None or expected is None or np.array_equal(names, expected):
         return matrix, None
     found = {name: i for i, name in enumerate(names)}
@@ -89,6 +113,18 @@ def placed(X: Any, expected: Names | None) -> tuple[Any, npt.NDArray[np.intp] | 
     return sparse.csr_array(sparse.csc_array(matrix)[:, np.maximum(place, 0)] @ kept), place
 
 
+def canonical(X: Any) -> Any:
+    """Return sparse rows sorted and without stored zeros, or a dense array, in the type given."""
+    if not sparse.issparse(X):
+        return X
+    rows = sparse.csr_array(X)
+    if not rows.has_canonical_format or (rows.data == 0).any():
+        rows = rows.copy()
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+    return rows
+
+
 def as_float32_rows(X: Any) -> Any:
     """Return sparse rows (CSR, sorted, no stored zeros) or a dense array, float32."""
     if not sparse.issparse(X):
@@ -106,21 +142,23 @@ def as_float32_rows(X: Any) -> Any:
     return rows
 
 
+EXACT = 2**24
+"""Counts below it, and their sums, are exact in single precision."""
+
+
 def require_binary(
-    X: Any, names: Names | None, model: str = "BernoulliMixture", todo: str = "binarize=0"
+    X: Any,
+    names: Labels = NO_LABELS,
+    model: str = "BernoulliMixture",
+    todo: str = "binarize=0",
 ) -> None:
     """Refuse entries other than 0 and 1, naming where they are, and the option that takes them."""
     values = X.data if sparse.issparse(X) else X
     wrong = (values != 0) & (values != 1)
     if not wrong.any():
         return
-    where = sparse.coo_array(X) if sparse.issparse(X) else None
-    column = int(
-        where.coords[1][np.argmax(wrong)] if where is not None else np.argwhere(wrong)[0][1]
-    )
     found = np.unique(values[wrong])
-    label = repr(names[column]) if names is not None else column
-    msg = f"{model} needs 0/1 data; found {listed(found)} (first in column {label}). " + (
+    msg = f"{model} needs 0/1 data; found {listed(found)} (first {_first(X, wrong, names)}). " + (
         f"Pass {todo} to count anything above 0 as present."
         if todo == "binarize=0"
         else f"Pass {todo}."
@@ -130,31 +168,38 @@ def require_binary(
 
 def require_counts(
     X: Any,
-    names: Names | None,
+    names: Labels,
     model: str,
     todo: str = "Pass the counts, or round_counts=True",
 ) -> None:
-    """Refuse entries that are negative or not whole, naming where they are, and saying what to do."""
+    """Refuse entries that are negative, not whole or too large to add up, naming where they are and what to do."""
     values = X.data if sparse.issparse(X) else X
-    wrong = (values < 0) | (values != np.rint(values))
+    wrong = (values < 0) | (values != np.rint(values)) | (values >= EXACT)
     if not wrong.any():
         return
-    first = int(np.flatnonzero(wrong.ravel())[0])
-    if sparse.issparse(X):
-        row, column = int(np.searchsorted(X.indptr, first, side="right") - 1), int(X.indices[first])
-    else:
-        row, column = divmod(first, X.shape[1])
-    label = repr(names[column]) if names is not None else column
     found = np.unique(values[wrong])
     if (found < 0).any():
         trouble, todo = "Negative values in data passed to", "Remove them"
-    else:
+    elif (found != np.rint(found)).any():
         trouble = "Fractions in data passed to"
+    else:
+        trouble = f"Counts of {EXACT:,} and more, whose sums would be rounded, in data passed to"
+        todo = "Count in larger units, or see whether they are counts"
     msg = (
         f"{trouble} {model}, which needs counts, whole numbers of at least 0: {listed(found)} "
-        f"(first in row {row}, column {label}). {todo}."
+        f"(first {_first(X, wrong, names)}). {todo}."
     )
     raise ValueError(msg)
+
+
+def _first(X: Any, wrong: Any, names: Labels) -> str:
+    """Say where the first wrong entry of sparse rows or an array stands."""
+    first = int(np.flatnonzero(wrong.ravel())[0])
+    if sparse.issparse(X):
+        at = int(np.searchsorted(X.indptr, first, side="right") - 1), int(X.indices[first])
+    else:
+        at = divmod(first, X.shape[1])
+    return place_of(at, *names)
 
 
 def binarized(X: Any, threshold: float) -> Any:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit import _rows
-from lvmkit._checks import listed
+from lvmkit._checks import as_numbers, check_matrix, listed
 from lvmkit._typing import Array
 
 
@@ -31,27 +31,16 @@ def checked_counts(X: Any, n_words: int) -> Any:
     ValueError
         If there is no row, the number of words differs, or an entry is no count.
     """
-    matrix, _ = _rows.unwrapped(X)
-    if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != n_words or not matrix.shape[0]:
+    matrix, names = _rows.unwrapped(X)
+    labels = (_rows.row_names(X), names)
+    counts = _rows.canonical(check_matrix(matrix, rows=labels[0], columns=labels[1]))
+    if counts.shape[1] != n_words:
         msg = (
-            f"X must be documents by the {n_words} words of the topics; found shape {matrix.shape}"
+            f"X must be documents by the {n_words} words of the topics; found shape {counts.shape}"
         )
         raise ValueError(msg)
-    counts = _rows.as_float32_rows(sparse.csr_array(matrix))
-    values = counts.data
-    wrong = ~((values >= 0) & (values == np.floor(values)) & np.isfinite(values))
-    if wrong.any():
-        first = int(np.argmax(wrong))
-        row = int(np.searchsorted(counts.indptr, first, side="right")) - 1
-        where = f"first in row {row}, column {int(counts.indices[first])}"
-        msg = (
-            "X holds how often each document has each word: whole numbers, 0 or more; found "
-            f"{listed(np.unique(values[wrong]))} ({where})"
-        )
-        raise ValueError(msg)
-    return counts
+    _rows.require_counts(counts, labels, "topics", "Pass how often each document has each word")
+    return _rows.as_float32_rows(sparse.csr_array(counts))
 
 
 def checked_topics(centers: npt.ArrayLike) -> Array:
@@ -72,7 +61,7 @@ def checked_topics(centers: npt.ArrayLike) -> Array:
     ValueError
         If entries are negative or not finite, or a row does not sum to 1.
     """
-    topics: Array = np.asarray(centers, dtype=np.float64)
+    topics: Array = as_numbers(centers, "centers")
     if topics.ndim != 2 or not topics.size:
         msg = f"centers are topics by words; found shape {topics.shape}"
         raise ValueError(msg)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import as_numbers, listed, require_number
 from lvmkit._gibbs_blocks import OneLevel, Sampler, TwoLevels
 from lvmkit._topics import checked_counts, checked_topics
 from lvmkit._typing import Array, Labels, Progress, RandomState
@@ -110,7 +110,7 @@ def topic_mixtures(
 def _checked_model(centers: npt.ArrayLike, alpha: npt.ArrayLike) -> tuple[Array, Array]:
     """Return topics and prior as float64, or refuse them."""
     topics = checked_topics(centers)
-    prior: Array = np.asarray(alpha, dtype=np.float64)
+    prior: Array = as_numbers(alpha, "alpha")
     if prior.shape != topics.shape[:1]:
         msg = f"alpha must have one number for each of {len(topics)} topics; found shape {prior.shape}"
         raise ValueError(msg)

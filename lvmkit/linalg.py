@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.utils import check_random_state
 
-from lvmkit._checks import check_structure
+from lvmkit._checks import check_structure, require_seed
 from lvmkit._typing import Array, RandomState
 
 DENSE_EIGH = 1_500
@@ -379,6 +380,16 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     numpy Generator
         Source of randomness.
     """
+    require_seed(random_state)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))
     return np.random.default_rng(random_state)
+
+
+def random_state_of(random_state: RandomState) -> np.random.RandomState:
+    """Return what scikit-learn draws from, of any accepted seed."""
+    require_seed(random_state)
+    if isinstance(random_state, np.random.Generator):
+        return np.random.RandomState(int(random_state.integers(2**31)))
+    state: np.random.RandomState = check_random_state(random_state)
+    return state

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
+from lvmkit._checks import require_number
 from lvmkit._typing import Counts
 
 T = TypeVar("T")
@@ -181,3 +182,14 @@ def single_threaded_blas() -> Iterator[None]:
             if _Held.depth == 0:
                 _take_over()
                 _Held.limit.restore_original_limits()
+
+
+def workers_of(n_jobs: Any) -> int:
+    """Return the number of threads that `n_jobs` means, as in scikit-learn: None and -1 for all cores."""
+    if n_jobs is None:
+        return n_threads()
+    require_number(n_jobs, "n_jobs", least=-np.inf, whole=True)
+    if n_jobs == 0:
+        msg = "n_jobs=0 threads can do nothing; pass 1 or more, or -1 for all cores"
+        raise ValueError(msg)
+    return int(n_jobs) if n_jobs > 0 else max(1, n_threads() + 1 + int(n_jobs))

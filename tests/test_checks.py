@@ -11,11 +11,23 @@ import warnings
 
 import anndata
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 
 import lvmkit
-from lvmkit import charts, cohorts, gibbs, models, moments, scores, similarities
+from lvmkit import (
+    charts,
+    cohorts,
+    decompose,
+    disclosure,
+    gibbs,
+    models,
+    moments,
+    scores,
+    similarities,
+)
 from lvmkit._checks import check_structure
 
 FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")
@@ -272,6 +284,340 @@ def test_a_broken_tensor_is_refused():
         lvmkit.SUSTain(1).fit(tensor)
     with pytest.raises(ValueError, match="counts is a broken sparse"):
         cohorts.CountTensor(tensor, ("a", "b", "c"), [list("ab"), list("abc"), list("abcd")])
+
+
+ROWS, NAMES = [f"p{i}" for i in range(N)], [f"c{j}" for j in range(D)]
+
+
+def with_entry(value, kind="array"):
+    """Return the rows with another entry in row 3, column 2, as users may hold them."""
+    rows = data()
+    rows[3, 2] = value
+    frame = pd.DataFrame(rows, index=ROWS, columns=NAMES)
+    return {
+        "array": lambda: rows,
+        "list": lambda: rows.tolist(),
+        "objects": lambda: rows.astype(object),
+        "sparse": lambda: sparse.csc_array(rows),
+        "DataFrame": lambda: frame,
+        "sparse DataFrame": lambda: frame.astype(pd.SparseDtype("float64", 0.0)),
+        "AnnData": lambda: anndata.AnnData(frame),
+        "sparse AnnData": lambda: anndata.AnnData(
+            sparse.csr_matrix(rows), obs=frame[[]], var=frame.T[[]]
+        ),
+    }[kind]()
+
+
+KINDS = ("array", "list", "objects", "sparse", "DataFrame", "sparse DataFrame", "AnnData")
+LABELLED = ("DataFrame", "sparse DataFrame", "AnnData", "sparse AnnData")
+MODELS = [
+    models.BernoulliMixture(2),
+    models.SingleTopic(2),
+    models.LatentDirichlet(2),
+    models.PoissonMixture(2),
+    models.SpectralTree(1),
+    models.SUSTain(2, n_jobs=1),
+    models.CovariateClusteringClassifier(0.01),
+    models.CovariateKMeans(2),
+]
+
+
+def fitted_with(model, X):
+    y = np.repeat([0, 1], N // 2)
+    return (
+        clone(model).fit(X, y)
+        if hasattr(model, "classes_") or "Cov" in repr(model)
+        else (clone(model).fit(X))
+    )
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize("kind", [*KINDS, "sparse AnnData"])
+@pytest.mark.parametrize(("value", "what"), [(np.nan, "NaN"), (-np.inf, "infinity")])
+def test_missing_entries_are_named(model, kind, value, what):
+    place = "row 'p3', column 'c2'" if kind in LABELLED else "row 3, column 2"
+    with pytest.raises(ValueError, match=rf"X holds {what} .*in {place}.*[Ff]ill") as caught:
+        fitted_with(model, with_entry(value, kind))
+    assert "HistGradient" not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", LABELLED)
+def test_missing_entries_of_new_rows_may_be_judged_with_gaps(kind):
+    model = models.BernoulliMixture(2).fit(with_entry(1.0, kind))
+    with pytest.raises(ValueError, match=r"row 'p3', column 'c2'.*partial\(X, observed\)"):
+        model.predict(with_entry(np.nan, kind))
+
+
+def test_nullable_columns():
+    frame = pd.DataFrame(data(), index=ROWS, columns=NAMES).astype("Int64")
+    expected = models.PoissonMixture(2).fit(data()).weights_
+    np.testing.assert_array_equal(models.PoissonMixture(2).fit(frame).weights_, expected)
+    frame.iloc[3, 2] = pd.NA
+    for enter in (
+        models.PoissonMixture(2).fit,
+        models.SUSTain(2).fit,
+        lambda X: scores.count_codes(X, np.zeros(N, int)),
+        lambda X: scores.coherence(np.full((2, D), 1 / D), X),
+        lambda X: scores.perplexity(np.full((2, D), 1 / D), X),
+        lambda X: models.factor_baselines(X, 2),
+    ):
+        with pytest.raises(ValueError, match=r"X holds NaN .*row 'p3', column 'c2'"):
+            enter(frame)
+    judged = (
+        models.BernoulliMixture(2).fit(data()).partial(frame.to_numpy(dtype=float, na_value=np.nan))
+    )
+    model = models.BernoulliMixture(2).fit(pd.DataFrame(data(), columns=NAMES))
+    assert judged.shape == model.partial(frame).shape
+
+
+def masked():
+    return np.ma.masked_array(data(), mask=np.arange(N * D).reshape(N, D) == 3 * D + 2)
+
+
+@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")  # short rows
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+def test_masks_are_not_lost(model):
+    for given in (masked(), list(masked())):
+        with pytest.raises(ValueError, match=r"masked array.*row 3, column 2.*filled"):
+            fitted_with(model, given)
+    fitted_with(model, np.ma.masked_array(data()))
+
+
+def test_masks_are_not_lost_where_functions_take_arrays():
+    hidden = np.ma.masked_array([0.5, 0.5], mask=[False, True])
+    centers = np.ma.masked_array(np.full((2, 2), 0.5), mask=np.eye(2, dtype=bool))
+    labels = np.ma.masked_array(np.zeros(N, int), mask=np.arange(N) == 4)
+    tensor = np.ma.masked_array(np.ones((4, 3, 2)), mask=np.arange(24).reshape(4, 3, 2) == 5)
+    calls = [
+        lambda: models.BernoulliMixture.from_parameters(hidden, np.full((2, 2), 0.5)),
+        lambda: models.SingleTopic.from_parameters([0.5, 0.5], centers),
+        lambda: scores.relevance(centers, [0.5, 0.5]),
+        lambda: scores.lift(np.full((2, 2), 0.5), hidden),
+        lambda: scores.count_codes(data(), labels),
+        lambda: scores.coherence(centers, np.ones((3, 2))),
+        lambda: gibbs.topic_mixtures(np.ones((3, 2)), np.full((2, 2), 0.5), hidden),
+        lambda: similarities.check_similarity(centers, 2),
+        lambda: models.TensorNormalMixture(2).fit(tensor),
+        lambda: models.SUSTain(2).fit(tensor),
+        lambda: disclosure.suppression(np.ma.masked_array([[1, 30]], mask=[[True, False]])),
+        lambda: models.BernoulliMixture(2).fit(data()).partial(masked(), np.arange(D)),
+        lambda: scores.stability(models.BernoulliMixture(2), masked()),
+        lambda: models.covariate_path(data(), labels, nus=[1.0]),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match="masked array"):
+            call()
+
+
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: np.array([["a", "b"]] * N), "X must hold numbers; found text .*first a"),
+        (lambda: data().astype(str), "X must hold numbers; found text"),
+        (lambda: data().astype("datetime64[s]"), "X must hold numbers; found dates"),
+        (lambda: np.array([["a", 1]] * N, dtype=object), "text 'a' in row 0, column 0"),
+        (lambda: pd.DataFrame(data(), ROWS, NAMES).assign(c1="x"), "'x' in row 'p0', column 'c1'"),
+        (
+            lambda: pd.DataFrame(data(), ROWS, NAMES).assign(c1=pd.Timestamp("2020-01-01")),
+            "column 'c1' of X must hold numbers; its type is datetime",
+        ),
+        (
+            lambda: pd.DataFrame(
+                data(), columns=pd.MultiIndex.from_product([list("ab"), list("xyz")])
+            ),
+            "columns of 2 levels",
+        ),
+        (lambda: data() + 1j, "Complex data not supported: X holds complex128"),
+        (lambda: sparse.csr_array(data() * 1j), "Complex data not supported: X holds complex128"),
+        (lambda: [[1, 0, 1], [1, 0]] * 20, "ragged.*row 0 has 3, row 1 has 2"),
+        (lambda: data()[:0], r"X has 0 sample\(s\) \(shape=\(0, 6\)\)"),
+        (lambda: data()[:, :0], r"X has 0 feature\(s\) \(shape=\(40, 0\)\)"),
+        (lambda: sparse.csr_array((N, 0)), r"X has 0 feature\(s\)"),
+        (lambda: data()[0], r"X has 1 dimension.*Reshape your data"),
+        (lambda: sparse.coo_array(data()[0]), r"X has 1 dimension.*Reshape your data"),
+        (lambda: None, "X must be numbers, rows by columns.*found NoneType"),
+        (lambda: "text", "X must be numbers, rows by columns.*found str"),
+        (lambda: (row for row in data()), "X must be numbers, rows by columns.*found generator"),
+        (lambda: 3, "X has 0 dimension"),
+        (lambda: anndata.AnnData(obs=pd.DataFrame(index=ROWS)), "AnnData without a matrix"),
+    ],
+)
+def test_what_holds_no_numbers_is_told(model, make, message):
+    with pytest.raises(ValueError, match=message):
+        fitted_with(model, make())
+
+
+@pytest.mark.parametrize("model", MODELS[:5], ids=lambda model: type(model).__name__)
+def test_more_dimensions_than_two(model):
+    for given in (data().reshape(N, 2, 3), sparse.coo_array(data().reshape(N, 2, 3))):
+        with pytest.raises(ValueError, match=r"X has 3 dimensions, shape \(40, 2, 3\); expected 2"):
+            fitted_with(model, given)
+
+
+def test_objects_keep_the_error_of_numpy():
+    rows = data().astype(object)
+    rows[3, 2] = {"a": 1}
+    with pytest.raises(TypeError, match=r"X holds \{'a': 1\} \(dict\) in row 3, column 2"):
+        models.PoissonMixture(2).fit(rows)
+
+
+def test_entries_that_stand_twice_are_added_up_exactly():
+    coords = (np.array([0, 0, 1, 2]), np.array([0, 0, 1, 0]))
+    narrow = sparse.coo_array((np.array([200, 100, 7, 9], dtype=np.uint8), coords), shape=(3, 2))
+    wide = np.array([[300, 0], [0, 7], [9, 0]])
+    topics = np.full((2, 2), 0.5)
+    for given in (narrow, sparse.csr_array((narrow.data, [0, 0, 1, 0], [0, 2, 3, 4]), (3, 2))):
+        found = gibbs.topic_mixtures(given, topics, [1, 1])
+        np.testing.assert_array_equal(found, gibbs.topic_mixtures(wide, topics, [1, 1]))
+        model = models.PoissonMixture(1)
+        expected = model.fit(wide).centers_
+        np.testing.assert_array_equal(model.fit(given).centers_, expected)
+        assert given.dtype == np.uint8
+
+
+@pytest.mark.parametrize(
+    ("model", "value", "message"),
+    [
+        (models.BernoulliMixture(2), 1e-50, "needs 0/1 data; found 1e-50"),
+        (models.BernoulliMixture(2), 1 + 1e-9, "needs 0/1 data; found 1.000000001"),
+        (models.PoissonMixture(2), 2.0**24, "Counts of 16,777,216 and more"),
+        (models.SingleTopic(2), 2.0**24 + 1, "Counts of 16,777,216 and more"),
+        (models.LatentDirichlet(2), 1e15, "Counts of 16,777,216 and more"),
+        (models.PoissonMixture(2), 1e-50, "Fractions"),
+        (models.SUSTain(2), 1e30, r"add up to 1e\+30, and sums are exact below.*X\[3, 2\]"),
+        (models.SUSTain(2), 2.0**53, "sums are exact below"),
+        (models.SpectralTree(2), 1e30, r"X holds 1e\+30 in row 3, column 2, above 1e\+15"),
+        (models.CovariateClusteringClassifier(), 1e12, r"1e\+12 in row 3, column 2.*one scale"),
+        (models.CovariateKMeans(2), -1e30, r"-1e\+30 in row 3, column 2, above 1e\+07"),
+        (models.CovariateConvexClustering(), 1e200, r"1e\+200 in row 3, column 2"),
+        (models.TensorNormalMixture(2), 1e200, r"1e\+200 in row 3, column 2, above 1e\+100"),
+    ],
+)
+def test_ranges_that_sums_cannot_hold(model, value, message):
+    for kind in ("array", "sparse"):
+        if kind == "sparse" and isinstance(model, models.TensorNormalMixture):
+            continue
+        with pytest.raises(ValueError, match=message):
+            fitted_with(model, with_entry(value, kind))
+
+
+def test_tensors_scaled_out_of_range():
+    X = np.random.default_rng(0).normal(size=(40, 2, 3))
+    for scale, message in ((1e200, r"above 1e\+100"), (1e-200, "1e-100 is needed")):
+        with pytest.raises(ValueError, match=message):
+            models.TensorNormalMixture(2).fit(X * scale)
+    counts = np.ones((3, 3, 3))
+    with pytest.raises(ValueError, match=r"sums are exact below.*X\[0, 0, 0\]"):
+        models.SUSTain(1).fit(counts * 1e16)
+    with pytest.raises(ValueError, match=r"1e\+200.*above"):
+        scores.fit(counts * 1e200, [np.ones((3, 1))] * 3, [1])
+
+
+@pytest.mark.parametrize(
+    ("y", "message"),
+    [
+        (["a", None] * 20, "y holds no class .None. at 1 and 19 more"),
+        ([0.0, np.nan] * 20, "y holds no class .nan. at 1"),
+        (["a", 1] * 20, "y mixes 'int', 'text'"),
+        (["a", "b"] * 19, "y has 38 classes for 40 samples"),
+        (None, "requires y to be passed"),
+        (pd.Series(["a", pd.NA] * 20, dtype="string"), "y holds no class"),
+    ],
+)
+def test_classes_that_are_none(y, message):
+    for enter in (
+        models.CovariateClusteringClassifier().fit,
+        models.CovariateKMeans(2).fit,
+        models.covariate_path,
+        models.select_covariates,
+        similarities.class_covariance,
+    ):
+        with pytest.raises(ValueError, match=message):
+            enter(data(), y)
+
+
+OPTIONS = [
+    (models.BernoulliMixture, {"em": "no"}, "em is True or False; found 'no'"),
+    (models.BernoulliMixture, {"em": 1}, "em is True or False"),
+    (models.BernoulliMixture, {"random_state": "x"}, "random_state is a whole number"),
+    (models.BernoulliMixture, {"random_state": True}, "random_state is a whole number"),
+    (models.BernoulliMixture, {"random_state": 1.5}, "random_state is a whole number"),
+    (models.BernoulliMixture, {"random_state": -1}, "random_state must be a whole number"),
+    (models.BernoulliMixture, {"max_iter": 1.5}, "max_iter must be a whole number"),
+    (models.BernoulliMixture, {"max_iter": True}, "max_iter must be a whole number"),
+    (models.BernoulliMixture, {"binarize": "0"}, "binarize must be a number"),
+    (models.SingleTopic, {"em": None}, "em is True or False"),
+    (models.SingleTopic, {"round_counts": "yes"}, "round_counts is True or False"),
+    (models.SingleTopic, {"moments": ["pooled"]}, "moments=.'pooled'. is unknown"),
+    (models.SingleTopic, {"decomposition": None}, "decomposition=None is unknown"),
+    (models.LatentDirichlet, {"n_burn": 1.5}, "n_burn must be a whole number"),
+    (models.LatentDirichlet, {"smoothing": 2}, "smoothing is a share"),
+    (models.PoissonMixture, {"random_state": "x"}, "random_state is a whole number"),
+    (models.SpectralTree, {"random_state": "x"}, "random_state is a whole number"),
+    (models.SpectralTree, {"split": ["data"]}, "split=.'data'. is unknown"),
+    (models.SpectralTree, {"em": "no"}, "em is True or False"),
+    (models.SUSTain, {"random_state": "x"}, "random_state is a whole number"),
+    (models.SUSTain, {"n_jobs": 0}, "n_jobs=0 threads"),
+    (models.SUSTain, {"n_jobs": "2"}, "n_jobs must be a whole number"),
+    (models.SUSTain, {"round_counts": 1}, "round_counts is True or False"),
+    (models.TensorNormalMixture, {"n_jobs": 0}, "n_jobs=0 threads"),
+    (models.TensorNormalMixture, {"random_state": "x"}, "random_state is a whole number"),
+    (models.TensorNormalMixture, {"method": ["em"]}, "method=.'em'. is not known"),
+    (models.CovariateClusteringClassifier, {"refit": "no"}, "refit is True or False"),
+    (models.CovariateKMeans, {"random_state": "x"}, "random_state is a whole number"),
+    (models.CovariateConvexClustering, {"n_neighbors": 1.5}, "n_neighbors must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("kind", "options", "message"), OPTIONS)
+def test_options_that_mean_nothing_are_refused_by_fit(kind, options, message):
+    model = kind().set_params(**options)
+    assert clone(model).get_params() == model.get_params()
+    with pytest.raises((TypeError, ValueError), match=message):
+        fitted_with(model, data())
+
+
+def test_numpy_numbers_are_numbers():
+    model = models.BernoulliMixture(
+        np.int64(2), em=np.bool_(1), tol=np.float32(1e-5), random_state=np.uint8(3)
+    )
+    assert model.fit(data()).n_iter_ > 0
+
+
+def test_seeds_of_functions():
+    with pytest.raises(TypeError, match="random_state is a whole number"):
+        scores.stability(models.BernoulliMixture(2), data(), random_state="x")
+    with pytest.raises(TypeError, match="random_state is a whole number"):
+        models.factor_baselines(data(), 2, random_state="x")
+    found = scores.stability(
+        models.BernoulliMixture(2), data(), n_repeats=2, random_state=np.random.default_rng(0)
+    )
+    assert found.shape == (2,)
+
+
+@pytest.mark.parametrize("name", [*decompose.BY_NAME, "completion"])
+def test_decompositions_take_moments(name):
+    with pytest.raises(TypeError, match=r"takes whitened moments .*found NoneType"):
+        getattr(decompose, name)(None)
+
+
+@pytest.mark.parametrize("function", [scores.relevance, scores.lift])
+def test_relevance_of_what_is_no_probability(function):
+    with pytest.raises(ValueError, match=r"centers are probabilities in \[0, 1\]; found nan"):
+        function(np.array([[0.5, np.nan], [0.5, 0.5]]), np.array([0.5, 0.5]))
+
+
+def test_backed_data_and_views_are_read(tmp_path):
+    cohort = with_entry(1.0, "sparse AnnData")
+    cohort.write_h5ad(tmp_path / "rows.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "rows.h5ad", backed="r")
+    expected = models.BernoulliMixture(2).fit(cohort)
+    for given in (backed, cohort[:, :]):
+        found = models.BernoulliMixture(2).fit(given)
+        np.testing.assert_array_equal(found.centers_, expected.centers_)
+        np.testing.assert_array_equal(found.predict(given), expected.labels_)
+    backed.file.close()
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lvmkit._checks import require_number
 from lvmkit._typing import Array, RandomState
-from lvmkit.decompose.components import Components
+from lvmkit.decompose.components import Components, require_moments
 from lvmkit.decompose.svtd import separating_rotation
 from lvmkit.linalg import joint_rotation, nearest_rotation
 from lvmkit.moments import WhitenedMoments
@@ -55,6 +56,8 @@ def completion(
     unbiased, so that few rounds suffice. The first round must start without the entries: started from the
     raw slices, the rounds diverge.
     """
+    require_moments(moments)
+    require_number(rounds, "rounds", least=0, whole=True)
     slices, mean, whitener = moments.slices, moments.m1, moments.whitener
     if slices is None:
         msg = "completion needs the slices of all features; these moments hold the core only"

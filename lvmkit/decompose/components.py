@@ -1,6 +1,6 @@
 """What a decomposition returns, and how it is read off once the directions of the states are known."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,16 @@ class Components(NamedTuple):
     """Mean absolute change per entry made by projecting the centers onto the model's valid set."""
 
 
+def require_moments(moments: Any) -> None:
+    """Refuse what are no whitened moments."""
+    if not isinstance(moments, Whitened | WhitenedMoments):
+        msg = (
+            "a decomposition takes whitened moments (Whitened or WhitenedMoments of lvmkit.moments); found "
+            f"{type(moments).__name__}"
+        )
+        raise TypeError(msg)
+
+
 def seen(moments: AnyMoments, n_components: int | None) -> Whitened:
     """Return what a decomposition into so many states sees of the moments.
 
@@ -50,6 +60,7 @@ def seen(moments: AnyMoments, n_components: int | None) -> Whitened:
     ValueError
         If more states are asked for than the moments have directions.
     """
+    require_moments(moments)
     whitened = moments if isinstance(moments, Whitened) else moments.whitened()
     directions = whitened.whitener.shape[1]
     if n_components is None:

@@ -1,11 +1,12 @@
 """Which cells of a table of counts must be hidden, so that none can be found by subtraction."""
 
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import listed
+from lvmkit._checks import as_numbers, listed, require_number
 from lvmkit._typing import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -159,7 +160,8 @@ def _checked(
     counts: npt.ArrayLike, sizes: npt.ArrayLike | None, threshold: int
 ) -> tuple[Array, Array]:
     """Check counts against sizes; return both as (k, d), without sizes the second infinite."""
-    cells = np.asarray(counts, dtype=float)
+    cells = as_numbers(counts, "counts")
+    require_number(threshold, "threshold", least=-inf, whole=True)
     if threshold < 2:
         msg = f"threshold is the smallest count to show and must be 2 or more; found {threshold!r}"
         raise ValueError(msg)
@@ -172,7 +174,7 @@ def _checked(
         raise ValueError(msg)
     bound = np.full(cells.shape, np.inf)
     if sizes is not None:
-        given = np.asarray(sizes, dtype=float)
+        given = as_numbers(sizes, "sizes")
         bound = np.broadcast_to(given[:, None] if given.ndim == 1 else given, cells.shape)
     over = np.argwhere(cells > bound)
     if len(over):

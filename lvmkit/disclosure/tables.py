@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed
+from lvmkit._checks import as_numbers, listed
 from lvmkit._typing import Array
 from lvmkit.disclosure.cells import Mask, is_small, suppression
 
@@ -117,11 +117,11 @@ def mask_shares(
     array([[0.5, nan],
            [0.5, nan]])
     """
-    part = np.asarray(shares, dtype=float)
+    part = as_numbers(shares, "shares")
     if not np.all((part >= 0) & (part <= 1)):
         msg = f"shares lie in [0, 1]; found {listed(part[~((part >= 0) & (part <= 1))].tolist())}"
         raise ValueError(msg)
-    whole = np.round(np.asarray(sizes, dtype=float))
+    whole = np.round(as_numbers(sizes, "sizes"))
     few = suppression(whole[:, None], threshold=threshold).cells
     found = suppression(
         np.round(part * whole[:, None]),

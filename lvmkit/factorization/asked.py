@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import as_numbers, listed, require_number
 from lvmkit.factorization.search import BEST, KINDS
 from lvmkit.factorization.starts import Start
 from lvmkit.factorization.updates import Box
-from lvmkit.streams import n_threads
 
 
 def require_possible(shape: Sequence[int], n_components: int, names: Sequence[str]) -> None:
@@ -97,33 +96,6 @@ def signed(min_score: Any) -> bool:
     """
     values = min_score if np.ndim(min_score) else [min_score]
     return any(isinstance(value, Real) and value < 0 for value in values)
-
-
-def workers_of(n_jobs: Any) -> int:
-    """Return the number of threads that `n_jobs` means, as in scikit-learn.
-
-    Parameters
-    ----------
-    n_jobs : int or None
-        That many; None and -1 for all cores, -2 for all but one, and so on.
-
-    Returns
-    -------
-    int
-        At least 1.
-
-    Raises
-    ------
-    TypeError, ValueError
-        If it is no whole number, or 0.
-    """
-    if n_jobs is None:
-        return n_threads()
-    require_number(n_jobs, "n_jobs", least=-np.inf, whole=True)
-    if n_jobs == 0:
-        msg = "n_jobs=0 threads can do nothing; pass 1 or more, or -1 for all cores"
-        raise ValueError(msg)
-    return int(n_jobs) if n_jobs > 0 else max(1, n_threads() + 1 + int(n_jobs))
 
 
 def _per_mode(value: Any, name: str, order: int) -> list[Any]:
@@ -214,7 +186,7 @@ def whole(
     ValueError
         Naming those that are not whole, or out of bounds.
     """
-    numbers = np.asarray(values, dtype=np.float64)
+    numbers = as_numbers(values, name)
     wrong = ~np.isfinite(numbers) | (numbers != np.rint(numbers))
     if least is not None:
         wrong |= numbers < least

@@ -8,11 +8,21 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, check_structure, listed
+from lvmkit import _rows
+from lvmkit._checks import (
+    DataWarning,
+    check_matrix,
+    check_source,
+    check_structure,
+    listed,
+    refuse_shape,
+)
 from lvmkit.factorization.counts import Unfolded
 from lvmkit.streams import row_blocks
 
 Labels = list[Any]
+WHOLE = 2**53
+"""Whole numbers below it are exact in double precision."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +64,24 @@ def named(X: Any) -> Named | None:
         check_structure(X.counts, "X.counts")
         labels = [None, *(np.asarray(table.index, dtype=object) for table in X.labels[1:])]
         return Named(X.counts, list(X.modes), labels)
-    check_structure(X)
-    # An AnnData has a shape but no ndim, and numpy would take it apart row by row.
+    if hasattr(X, "obs"):  # an AnnData, which numpy would take apart row by row
+        return None
+    X = check_source(X)
     order = len(X.shape) if hasattr(X, "shape") else np.asarray(X).ndim
     if order <= 2:
         return None
+    refuse_shape(X, "X", allow_nd=True)
     counts = X if sparse.issparse(X) else np.asarray(X)
     return Named(counts, [f"mode {n}" for n in range(order)], [None] * order)
+
+
+def matrix_of(X: Any) -> Any:
+    """Return the counts of a matrix, checked, without its names."""
+    matrix, names = _rows.unwrapped(X)
+    labels = (_rows.row_names(X), names)
+    return check_matrix(
+        matrix, rows=labels[0], columns=labels[1], accept_sparse=["csr", "csc", "coo"]
+    )
 
 
 def aligned(tensor: Named, modes: Sequence[str], labels: Labels, shape: Sequence[int]) -> Any:
@@ -206,6 +227,7 @@ def require_counts(X: Any, *, signed: bool) -> None:
     """
     require_finite(X)
     values = X.data if sparse.issparse(X) else np.asarray(X)
+    _require_exact(X, values)
     if values.dtype.kind in "bu":
         return
     pieces = list(_pieces(values))
@@ -219,6 +241,21 @@ def require_counts(X: Any, *, signed: bool) -> None:
             what = f"{trouble} in data passed to SUSTain, which needs counts, whole numbers"
             msg = f"{what}: {_entries(X, wrong)}. {todo}."
             raise ValueError(msg)
+
+
+def _require_exact(X: Any, values: Any) -> None:
+    """Refuse counts whose sum double precision would round, naming the largest."""
+    total = sum(float(np.abs(piece.astype(np.float64)).sum()) for piece in _pieces(values))
+    if total < WHOLE:
+        return
+    largest = np.abs(values.astype(np.float64)).max()
+    wrong = np.abs(values.astype(np.float64)) == largest
+    msg = (
+        f"the counts of X add up to {total:.3g}, and sums are exact below {WHOLE:,}; the largest: "
+        f"{_entries(X, wrong)}. "
+        "Count in larger units, or see whether they are counts"
+    )
+    raise ValueError(msg)
 
 
 def _pieces(values: Any) -> Iterator[Any]:

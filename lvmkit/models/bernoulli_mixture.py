@@ -10,7 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows, decompose, mixtures
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import (
+    listed,
+    refuse_shape,
+    require_flag,
+    require_number,
+    require_seed,
+    with_gaps,
+)
 from lvmkit._typing import Array, Labels, Progress, RandomState
 from lvmkit.em import EMResult, run_em
 from lvmkit.families import BERNOULLI, Prior
@@ -20,6 +27,8 @@ from lvmkit.models.bernoulli_stream import BernoulliStream
 from lvmkit.models.observed import observed_mask
 from lvmkit.models.starts import Method, bernoulli_start, given_params, part, random_start, silent
 from lvmkit.streams import single_threaded_blas
+
+NOT_OBSERVED = ", or judge rows with gaps by partial(X, observed)"
 
 INITS = ("corrected", "asvtd", "3v-mom", "3v-tpm", "random")
 
@@ -256,19 +265,18 @@ class BernoulliMixture(BernoulliStream):
                [0.5, 0.5]])
         """
         check_is_fitted(self, "weights_")
-        matrix, place = _rows.placed(X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        matrix, place = _rows.placed(X, names, remedy=NOT_OBSERVED)
         place = np.arange(self.n_features_in_) if place is None else place
+        refuse_shape(matrix, "X")
         if observed is None:
-            matrix = np.asarray(
-                matrix.toarray() if sparse.issparse(matrix) else matrix, dtype=np.float64
-            )
+            matrix = with_gaps(matrix, rows=_rows.row_names(X), columns=names)
             observed = ~np.isnan(matrix)
             matrix = np.where(observed, matrix, 0.0)
             mask = observed * (place >= 0.0)
         else:
-            names = getattr(self, "feature_names_in_", None)
             mask = observed_mask(observed, place, np.shape(X), names)
-        rows = self._checked_rows(matrix, reset=False, labelled=True)
+        rows = self._checked_rows(matrix, (_rows.row_names(X), names), reset=False, labelled=True)
         slopes, _ = BERNOULLI.linear(self.centers_)
         absent = np.log1p(-np.clip(self.centers_, 1e-12, 1 - 1e-12))
         if mask.ndim == 1:
@@ -279,13 +287,18 @@ class BernoulliMixture(BernoulliStream):
         with np.errstate(divide="ignore"):
             return mixtures.posteriors(scores + np.log(self.weights_))
 
-    def _accepted(self, rows: Any) -> Any:
+    def _accepted(self, rows: Any, names: _rows.Labels) -> Any:
         """Binarize the rows, or refuse what is not 0/1."""
+        # Before single precision, in which 1e-50 is 0 and 1 + 1e-9 is 1.
+        rows = _rows.canonical(rows)
         if self.binarize is not None:
-            rows = _rows.binarized(rows, self.binarize)
-        rows = _rows.as_float32_rows(rows)
-        _rows.require_binary(rows, getattr(self, "feature_names_in_", None))
-        return rows
+            return _rows.binarized(rows, self.binarize)
+        _rows.require_binary(rows, names)
+        return _rows.as_float32_rows(rows)
+
+    def _remedy(self, *, reset: bool) -> str:
+        """Return that new rows may have gaps."""
+        return "" if reset else NOT_OBSERVED
 
     def _check_options(self, n: int) -> None:
         """Refuse options out of range."""
@@ -294,6 +307,8 @@ class BernoulliMixture(BernoulliStream):
         require_number(self.max_iter, "max_iter", least=1, whole=True)
         require_number(self.tol, "tol", least=0)
         require_number(self.prior, "prior", least=0, above=True)
+        require_flag(self.em, "em")
+        require_seed(self.random_state)
         if self.weights_tol is not None:
             require_number(self.weights_tol, "weights_tol", least=0)
         if self.n_components > n:

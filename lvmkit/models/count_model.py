@@ -27,16 +27,16 @@ class CountModel(RowModel):
         tags.input_tags.positive_only = True
         return tags
 
-    def _accepted(self, rows: Any) -> Any:
+    def _accepted(self, rows: Any, names: _rows.Labels) -> Any:
         """Return counts as float32 rows, or refuse what is not a count."""
-        rows = _rows.as_float32_rows(rows)
-        if self.round_counts:
+        # Before single precision, which has no room for 16,777,217.
+        rows = _rows.canonical(rows)
+        if self.round_counts and rows.dtype.kind == "f":
             rows = rows.copy()
             values = rows.data if sparse.issparse(rows) else rows
             np.rint(values, out=values)
-            rows = _rows.as_float32_rows(rows)
-        _rows.require_counts(rows, getattr(self, "feature_names_in_", None), type(self).__name__)
-        return rows
+        _rows.require_counts(rows, names, type(self).__name__)
+        return _rows.as_float32_rows(rows)
 
     def _tell_empty(self, rows: Any) -> None:
         """Say how many rows to judge hold no known feature."""

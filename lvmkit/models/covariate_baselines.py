@@ -11,6 +11,7 @@ from sklearn.cluster import KMeans
 
 from lvmkit._checks import DataWarning, require_number
 from lvmkit._typing import Array, Labels
+from lvmkit.linalg import random_state_of
 from lvmkit.models.convex_clustering import convex_clusters, kernel_weights
 from lvmkit.models.covariate_sums import CovariateSums
 
@@ -88,6 +89,7 @@ class CovariateKMeans(CovariateSums):
         """Cluster the rows of the similarity."""
         require_number(self.n_clusters, "n_clusters", least=1, whole=True)
         require_number(self.n_init, "n_init", least=1, whole=True)
+        seed = random_state_of(self.random_state)
         # More clusters than distinct rows would warn; each is then a cluster.
         distinct, which = np.unique(points, axis=0, return_inverse=True)
         if self.n_clusters > len(points):
@@ -95,7 +97,7 @@ class CovariateKMeans(CovariateSums):
             raise ValueError(msg)
         if self.n_clusters >= len(distinct):
             return which.ravel()
-        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
+        means = KMeans(self.n_clusters, n_init=self.n_init, random_state=seed)
         return means.fit(points).labels_
 
 
@@ -178,6 +180,8 @@ class CovariateConvexClustering(CovariateSums):
         """Cluster the rows of the similarity."""
         require_number(self.gamma, "gamma", least=0)
         require_number(self.phi, "phi", least=0)
+        if self.n_neighbors is not None:
+            require_number(self.n_neighbors, "n_neighbors", least=1, whole=True)
         require_number(self.max_iter, "max_iter", least=1, whole=True)
         edges, start = self._before or (kernel_weights(points, self.phi, self.n_neighbors), None)
         found = convex_clusters(points, edges, self.gamma, start=start, max_iter=self.max_iter)

@@ -8,15 +8,27 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import DataWarning, listed, require_number
+from lvmkit._checks import (
+    DataWarning,
+    check_classes,
+    check_matrix,
+    listed,
+    require_number,
+    require_range,
+)
 from lvmkit._typing import Array, Labels
 from lvmkit.fusion.graph import Graph
 from lvmkit.fusion.logistic import sums
 from lvmkit.similarities import check_similarity, class_covariance
+
+LARGEST = 1e7
+LARGEST_WHY = (
+    "the weights of such covariates cannot be found to the gap asked for. Bring covariates to one scale first, "
+    "for example with sklearn.preprocessing.MaxAbsScaler"
+)
 
 
 def as_graph(similarity: Any, rows: Any, codes: Labels, names: Any = None) -> Graph:
@@ -107,8 +119,8 @@ class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         """Check the data; return the samples, and the numbers of their classes."""
         require_number(self.ridge, "ridge", least=0, above=True)
         matrix, names = _rows.unwrapped(X)
-        rows, y = self._validated(matrix, y, reset=True)
-        check_classification_targets(y)
+        rows = self._validated(matrix, (_rows.row_names(X), names), reset=True)
+        y = check_classes(y, rows.shape[0], self)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             msg = f"y holds 1 class, {listed(self.classes_)}; a classifier needs samples of at least 2"
@@ -117,24 +129,23 @@ class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
             self.feature_names_in_ = names
         return rows, codes
 
-    def _validated(self, X: Any, y: Any = None, *, reset: bool) -> Any:
-        """Return what scikit-learn accepts of X, and of y if there is one."""
-        options = {"y": y} if reset else {}
-        found = validate_data(
-            self, X, **options, reset=reset, accept_sparse="csr", dtype=np.float64
+    def _validated(self, X: Any, names: _rows.Labels, *, reset: bool) -> Any:
+        """Return samples of float64; rows and columns may have names."""
+        rows = check_matrix(
+            X, model=self, reset=reset, rows=names[0], columns=names[1], dtype=np.float64
         )
-        rows, *rest = found if reset else (found,)
-        rows = sparse.csr_array(rows) if sparse.issparse(rows) else rows
-        return (rows, *rest) if reset else rows
+        require_range(rows, LARGEST, LARGEST_WHY, names)
+        return sparse.csr_array(rows) if sparse.issparse(rows) else rows
 
     def _samples(self, X: Any) -> Any:
         """Return new samples, their covariates in the order of the fit."""
         check_is_fitted(self, "classes_")
-        matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        matrix = _rows.aligned(X, names)
         with warnings.catch_warnings():
-            if matrix is not X:  # matched by name above
+            if matrix is not X and _rows.is_labelled(X):  # matched by name above
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
-            return self._validated(matrix, reset=False)
+            return self._validated(matrix, (_rows.row_names(X), names), reset=False)
 
     def transform(self, X: Any) -> Array:
         """Add up the covariates of each cluster.

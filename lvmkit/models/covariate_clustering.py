@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from lvmkit._checks import DataWarning, require_number
+from lvmkit._checks import DataWarning, require_flag, require_number
 from lvmkit._typing import Array, Counts, Labels
 from lvmkit.fusion.evidence import refit as refitted
 from lvmkit.fusion.logistic import one_hot, sums
@@ -159,6 +159,7 @@ class CovariateClusteringClassifier(CovariateClassifier):
         """
         require_number(self.tol, "tol", least=0, above=True)
         require_number(self.max_iter, "max_iter", least=1, whole=True)
+        require_flag(self.refit, "refit")
         chosen = self._choice()
         rows, codes = self._checked(X, y)
         samples = rows

@@ -12,8 +12,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
-from lvmkit import _rows
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import as_numbers, listed, require_number, require_seed
 from lvmkit._typing import Array, Labels, Progress
 from lvmkit.factorization import given
 from lvmkit.factorization.ails import ails
@@ -24,6 +23,7 @@ from lvmkit.factorization.nonnegative import evened, nonnegative
 from lvmkit.factorization.search import FROM_REAL
 from lvmkit.factorization.starts import Start, rounded, scaled_and_rounded
 from lvmkit.factorization.updates import Box
+from lvmkit.linalg import generator_of, random_state_of
 from lvmkit.scores.progress import told
 from lvmkit.streams import single_threaded_blas
 
@@ -119,6 +119,7 @@ def factor_baselines(
     wanted = _wanted(methods)
     require_number(n_components, "n_components", least=1, whole=True)
     require_number(tol, "tol", least=0)
+    require_seed(random_state)
     data = _unfolded(X)
     order = len(data.shape)
     require_possible(data.shape, n_components, [f"mode {n}" for n in range(order)])
@@ -189,7 +190,7 @@ def truncated(factors: Sequence[npt.ArrayLike], nonzeros: Sequence[int]) -> list
            [0., 2.]]), array([[1., 0.],
            [0., 1.]])]
     """
-    parts = [np.asarray(factor, dtype=np.float64) for factor in factors]
+    parts = [as_numbers(factor, f"factors[{n}]") for n, factor in enumerate(factors)]
     if len(nonzeros) != len(parts):
         msg = f"nonzeros has {len(nonzeros)} numbers for {len(parts)} factors; pass one for each"
         raise ValueError(msg)
@@ -226,8 +227,7 @@ def _called(method: str, name: str) -> str:
 def _unfolded(X: Any) -> Unfolded:
     """Check counts of any order, and unfold them."""
     tensor = given.named(X)
-    counts = tensor.counts if tensor else _rows.unwrapped(X)[0]
-    counts = counts if sparse.issparse(counts) else np.asarray(counts)
+    counts = tensor.counts if tensor else given.matrix_of(X)
     given.require_counts(counts, signed=False)
     return given.unfolded(counts)
 
@@ -248,10 +248,12 @@ def _given_start(
 def _real(data: Unfolded, n_components: int, tol: float, random_state: int) -> list[Array]:
     """Return real non-negative factors (R, I_n)."""
     if len(data.shape) > 2:
-        rng = np.random.default_rng(random_state)
+        rng = generator_of(random_state)
         return nonnegative(data, n_components, rng=rng, tol=tol).factors
     rows = sparse.csr_array(data.rows.T if data.mode else data.rows, dtype=np.float64)
-    model = NMF(n_components, tol=tol, max_iter=_NMF_ITERATIONS, random_state=random_state)
+    model = NMF(
+        n_components, tol=tol, max_iter=_NMF_ITERATIONS, random_state=random_state_of(random_state)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a start, good enough
         # The squared error of an exact fit can be -1e-15.
@@ -273,6 +275,6 @@ def _ails(
     def told_so(step: int, _: float) -> None:
         tell(f"AILS: iteration {step + 1}", 1 - 0.5 / (1 + step))
 
-    rng = np.random.default_rng(random_state)
+    rng = generator_of(random_state)
     end = ails(data, *start, boxes=boxes, rng=rng, tol=tol, tell=told_so)
     return end.factors, end.weights

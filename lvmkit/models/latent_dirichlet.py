@@ -237,6 +237,12 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         """Refuse options out of range."""
         super()._check_options()
         require_number(self.alpha0, "alpha0", least=0, above=True)
+        require_number(self.n_burn, "n_burn", least=0, whole=True)
+        require_number(self.n_sweeps, "n_sweeps", least=1, whole=True)
+        require_number(self.smoothing, "smoothing", least=0)
+        if self.smoothing >= 1:
+            msg = f"smoothing is a share, at least 0 and below 1; found {self.smoothing!r}"
+            raise ValueError(msg)
 
     @property
     def _n_features_out(self) -> int:

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit import _rows, mixtures
-from lvmkit._checks import require_number
+from lvmkit._checks import require_flag, require_number
 from lvmkit._typing import Array, Labels, Progress
 from lvmkit.em import StoppedBy, run_em
 from lvmkit.families import Prior
@@ -180,6 +180,7 @@ class MomentMixture(MomentModel, MixtureModel):
     def _check_options(self) -> None:
         """Refuse options out of range."""
         super()._check_options()
+        require_flag(self.em, "em")
         require_number(self.max_iter, "max_iter", least=1, whole=True)
         require_number(self.tol, "tol", least=0)
         require_number(self.prior, "prior", least=0, above=True)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from lvmkit import decompose
-from lvmkit._checks import DataWarning, listed, require_number
+from lvmkit._checks import DataWarning, listed, require_flag, require_number, require_seed
 from lvmkit._typing import Array, Progress, RandomState
 from lvmkit.families import Family
 from lvmkit.models.count_model import CountModel
@@ -241,7 +241,9 @@ class MomentModel(CountModel):
     def _check_options(self) -> None:
         """Refuse options out of range."""
         require_number(self.n_components, "n_components", least=1, whole=True)
-        if self.decomposition not in decompose.BY_NAME:
+        require_flag(self.round_counts, "round_counts")
+        require_seed(self.random_state)
+        if not isinstance(self.decomposition, str) or self.decomposition not in decompose.BY_NAME:
             msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
             raise ValueError(msg)
 

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import DataWarning, listed
+from lvmkit._checks import DataWarning, check_matrix, listed
 from lvmkit._typing import Array, Labels
 
 SPARE_DIRECTIONS = 10
@@ -105,34 +105,45 @@ class RowModel(BaseEstimator):
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         """Return float32 rows of zeros and ones, in the order of the fit."""
-        names = None
+        remedy, names = self._remedy(reset=reset), None
         if reset:
-            matrix, names = _rows.unwrapped(X)
+            matrix, names = _rows.unwrapped(X, remedy=remedy)
         else:
-            matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
-        labelled = matrix is not X
-        rows = self._checked_rows(matrix, reset=reset, labelled=labelled)
+            matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None), remedy=remedy)
+        labelled = matrix is not X and _rows.is_labelled(X)
+        columns = names if reset else getattr(self, "feature_names_in_", None)
+        rows = self._checked_rows(
+            matrix, (_rows.row_names(X), columns), reset=reset, labelled=labelled
+        )
         if reset and labelled and names is not None:
             self.feature_names_in_ = names
         return rows
 
-    def _checked_rows(self, matrix: Any, *, reset: bool, labelled: bool) -> Any:
-        """Let scikit-learn check the matrix, then the model what it accepts."""
+    def _checked_rows(
+        self, matrix: Any, names: _rows.Labels, *, reset: bool, labelled: bool
+    ) -> Any:
+        """Check the numbers, then what the model accepts; rows and columns may have names."""
         with warnings.catch_warnings():
             if labelled:  # the names were matched above, the bare matrix has none to compare
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
-            rows = validate_data(
-                self,
+            rows = check_matrix(
                 matrix,
+                model=self,
                 reset=reset,
-                accept_sparse="csr",
-                dtype=np.float32,
-                ensure_min_samples=self._fewest_rows if reset else 1,
+                rows=names[0],
+                columns=names[1],
+                remedy=self._remedy(reset=reset),
+                least_rows=self._fewest_rows if reset else 1,
             )
-        return self._accepted(rows)
+        return self._accepted(rows, names)
 
-    def _accepted(self, rows: Any) -> Any:
-        """Return float32 rows that the family allows, or refuse them."""
+    def _remedy(self, *, reset: bool) -> str:
+        """Return what else may be done about missing entries, to end a sentence with."""
+        del reset
+        return ""
+
+    def _accepted(self, rows: Any, names: _rows.Labels) -> Any:
+        """Return float32 rows that the family allows, or refuse them; rows and columns may have names."""
         raise TypeError(type(self).__name__)
 
 

@@ -210,7 +210,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
     def _check_options(self) -> None:
         """Refuse options out of range."""
         super()._check_options()
-        if self.moments not in WEIGHTINGS:
+        if not isinstance(self.moments, str) or self.moments not in WEIGHTINGS:
             msg = f"moments={self.moments!r} is unknown; choose one of {listed(WEIGHTINGS)}"
             raise ValueError(msg)
 

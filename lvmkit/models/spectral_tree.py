@@ -9,7 +9,14 @@ from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import DataWarning, listed, require_number
+from lvmkit._checks import (
+    DataWarning,
+    listed,
+    require_flag,
+    require_number,
+    require_range,
+    require_seed,
+)
 from lvmkit._typing import Labels, Progress, RandomState
 from lvmkit.divisive.data_split import data_split
 from lvmkit.divisive.growth import Growth, grow
@@ -22,6 +29,9 @@ from lvmkit.linalg import generator_of
 from lvmkit.models.row_model import RowModel
 from lvmkit.streams import single_threaded_blas
 from lvmkit.trees import Node, Tree
+
+LARGEST, SMALLEST = 1e15, 1e-15
+RANGE = "squares of others leave the range of single precision. Give them in another unit"
 
 SPLITS = ("data", "model", "pddp", "kmeans")
 FAMILIES: dict[str, Family] = {"bernoulli": BERNOULLI, "topic": MULTINOMIAL}
@@ -296,7 +306,7 @@ class SpectralTree(ClusterMixin, RowModel):
 
     def _family_of(self, rows: Rows) -> Family:
         """Return the distribution of the rows, which must be counts."""
-        names = getattr(self, "feature_names_in_", None)
+        names = (None, getattr(self, "feature_names_in_", None))
         asked = f"SpectralTree(split={self.split!r}, em={self.em})"
         _rows.require_counts(rows, names, asked, "Pass the counts, or split='data' without em")
         if self.family is None:
@@ -305,8 +315,9 @@ class SpectralTree(ClusterMixin, RowModel):
             _rows.require_binary(rows, names, "SpectralTree(family='bernoulli')", "family='topic'")
         return FAMILIES[self.family]
 
-    def _accepted(self, rows: Any) -> Any:
+    def _accepted(self, rows: Any, names: _rows.Labels) -> Any:
         """Return rows of single precision, sparse ones sorted and without stored zeros."""
+        require_range(rows, LARGEST, RANGE, names, least=SMALLEST)
         return _rows.as_float32_rows(rows)
 
     def _check_options(self) -> None:
@@ -320,11 +331,8 @@ class SpectralTree(ClusterMixin, RowModel):
         if self.equalize > 1:
             msg = f"equalize is a power from 0 to 1; found {self.equalize!r}"
             raise ValueError(msg)
-        if not isinstance(self.em, bool | np.bool_):
-            msg = f"em is True or False; found {self.em!r}"
-            raise TypeError(msg)
-        if isinstance(self.random_state, int | np.integer):
-            require_number(self.random_state, "random_state", least=0, whole=True)
+        require_flag(self.em, "em")
+        require_seed(self.random_state)
         if self.min_support is not None:
             require_number(self.min_support, "min_support", least=0, above=True)
             if self.min_support > 1:
@@ -332,10 +340,11 @@ class SpectralTree(ClusterMixin, RowModel):
                     f"min_support is an adjusted Rand index, at most 1; found {self.min_support!r}"
                 )
                 raise ValueError(msg)
-        if self.split not in SPLITS:
+        if not isinstance(self.split, str) or self.split not in SPLITS:
             msg = f"split={self.split!r} is unknown; choose one of {listed(SPLITS)}"
             raise ValueError(msg)
-        if self.family is not None and self.family not in FAMILIES:
+        known = self.family is None or (isinstance(self.family, str) and self.family in FAMILIES)
+        if not known:
             msg = f"family={self.family!r} is unknown; choose one of {listed(FAMILIES)}, or None"
             raise ValueError(msg)
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from lvmkit._checks import DataWarning
+from lvmkit._checks import DataWarning, as_numbers, listed, place_of
 from lvmkit._typing import Array, Counts, Progress, RandomState
 from lvmkit.decompose import Components, completion, svtd
 from lvmkit.families import BERNOULLI, Prior
@@ -332,18 +332,25 @@ def given_params(
     ValueError
         If shapes disagree or numbers lie outside their range.
     """
-    w, c = np.asarray(weights, dtype=np.float64), np.asarray(centers, dtype=np.float64)
+    w, c = as_numbers(weights, "weights"), as_numbers(centers, "centers")
+    if w.ndim != 1 or c.ndim != 2:
+        msg = f"weights and centers have shapes {w.shape} and {c.shape}; expected (k,) and (k, d)"
+        raise ValueError(msg)
     expected = (k if k is not None else len(w), d if d is not None else c.shape[-1])
     if w.ndim != 1 or c.shape != expected or len(w) != expected[0]:
         msg = f"weights and centers have shapes {w.shape} and {c.shape}; expected ({expected[0]},) and {expected}"
         raise ValueError(msg)
     if not np.isfinite(w).all() or (w < 0).any() or w.sum() <= 0:
-        msg = f"weights must be non-negative and not all zero; found {w.min()}"
+        msg = f"weights must be finite, non-negative and not all zero; found {listed(w)}"
         raise ValueError(msg)
     highest = np.finfo(np.float64).max if upper is None else upper
     if not ((c >= 0) & (c <= highest)).all():
         valid = "be at least 0" if upper is None else f"lie in [0, {upper:g}]"
-        msg = f"centers must {valid}; found {np.nanmin(c)} to {np.nanmax(c)}"
+        wrong = ~((c >= 0) & (c <= highest))
+        at = place_of(np.argwhere(wrong)[0])
+        msg = (
+            f"centers must {valid}; found {c[wrong][0]:g} {at}, all from {c.min():g} to {c.max():g}"
+        )
         raise ValueError(msg)
     return MixtureParams(w / w.sum(), c)
 

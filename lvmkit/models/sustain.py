@@ -6,10 +6,10 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import require_number
+from lvmkit._checks import check_matrix, require_flag, require_number, require_seed
 from lvmkit._typing import Progress, RandomState
 from lvmkit.factorization import given
 from lvmkit.factorization.asked import (
@@ -18,14 +18,13 @@ from lvmkit.factorization.asked import (
     signed,
     starts_of,
     whole,
-    workers_of,
 )
 from lvmkit.factorization.assignment import assigned
 from lvmkit.factorization.counts import Unfolded
 from lvmkit.factorization.fitting import IntegerFactors, fit_to
 from lvmkit.factorization.search import Rules, best_of, threads
 from lvmkit.scores.progress import told
-from lvmkit.streams import single_threaded_blas
+from lvmkit.streams import single_threaded_blas, workers_of
 
 
 class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -184,6 +183,9 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         for name, least in (("n_init", 1), ("max_iter", 1), ("n_passes", 1)):
             require_number(getattr(self, name), name, least=least, whole=True)
         require_number(self.tol, "tol", least=0)
+        require_flag(self.round_counts, "round_counts")
+        require_seed(self.random_state)
+        workers = workers_of(self.n_jobs)
         data = self._unfolded(X, reset=True)
         require_possible(data.shape, self.n_components, self.mode_names_)
         boxes = boxes_of(self.min_score, self.max_score, len(data.shape))
@@ -196,7 +198,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 starts=starts_of(self.init, data.shape, boxes, n_components=self.n_components),
                 n_init=self.n_init,
                 seed=self.random_state,
-                workers=workers_of(self.n_jobs),
+                workers=workers,
                 tell=tell,
             )
         self._keep(kept, kind)
@@ -371,16 +373,21 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _checked_matrix(self, X: Any, *, reset: bool) -> Any:
         """Let scikit-learn check a matrix, whose features may have names."""
-        names = None
+        names = getattr(self, "feature_names_in_", None)
         if reset:
             matrix, names = _rows.unwrapped(X)
         else:
-            matrix = _rows.aligned(X, getattr(self, "feature_names_in_", None))
+            matrix = _rows.aligned(X, names)
         with warnings.catch_warnings():
-            if matrix is not X:  # names were matched above, the bare matrix has none to compare
+            if matrix is not X and _rows.is_labelled(X):  # matched by name above
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
-            counts = validate_data(
-                self, matrix, reset=reset, accept_sparse=["csr", "csc", "coo"], dtype="numeric"
+            counts = check_matrix(
+                matrix,
+                model=self,
+                reset=reset,
+                rows=_rows.row_names(X),
+                columns=names,
+                accept_sparse=["csr", "csc", "coo"],
             )
         if reset and names is not None:
             self.feature_names_in_ = names

@@ -5,17 +5,20 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import as_numbers, check_matrix, listed, require_number, require_range
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import generator_of
 from lvmkit.tensor_normal.contrasts import contrasts
 from lvmkit.tensor_normal.density import selected_means
-from lvmkit.tensor_normal.given import require_covariance, require_numbers
+from lvmkit.tensor_normal.given import require_covariance
 from lvmkit.tensor_normal.modes import multiply
 from lvmkit.tensor_normal.rule import Rule, drawn, log_densities, posteriors
 from lvmkit.tensor_normal.search import n_parameters
+
+LARGEST = 1e100
+"""Numbers above it, or all below its inverse, are refused."""
 
 
 class TensorModel(ClusterMixin, BaseEstimator):
@@ -84,8 +87,14 @@ class TensorModel(ClusterMixin, BaseEstimator):
             If shapes disagree, weights do not sum to 1, or a covariance is not positive definite.
         """
         model = cls().set_params(n_components=len(weights))
-        model.weights_, model.means_ = np.asarray(weights, float), np.asarray(means, float)
-        model.covariances_ = [np.asarray(part, float) for part in covariances]
+        model.weights_, model.means_ = as_numbers(weights, "weights"), as_numbers(means, "means")
+        model.covariances_ = [
+            as_numbers(part, f"covariances[{mode}]") for mode, part in enumerate(covariances)
+        ]
+        for name, part in (("means", model.means_), ("weights", model.weights_)):
+            if not np.isfinite(part).all():
+                msg = f"{name} must be finite; found {listed(part[~np.isfinite(part)])}"
+                raise ValueError(msg)
         K, sizes = len(model.weights_), model.means_.shape[1:]
         if model.means_.shape[:1] != (K,) or len(model.covariances_) != len(sizes):
             msg = (
@@ -101,7 +110,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
         if discriminants is None:
             inverse = [np.linalg.inv(part) for part in model.covariances_]
             discriminants = multiply(model.means_[1:] - model.means_[0], inverse)
-        model.discriminants_ = np.asarray(discriminants, float)
+        model.discriminants_ = as_numbers(discriminants, "discriminants")
         if model.discriminants_.shape != (K - 1, *sizes):
             msg = (
                 f"discriminants have shape {model.discriminants_.shape}; expected {(K - 1, *sizes)}"
@@ -259,15 +268,17 @@ class TensorModel(ClusterMixin, BaseEstimator):
         ValueError
             If X is complex, holds NaN, or has another shape.
         """
-        require_numbers(X)
-        rows: Array = validate_data(
-            self,
+        rows: Array = check_matrix(
             X,
+            model=self,
             reset=reset,
+            accept_sparse=False,
             dtype=np.float64,
             allow_nd=True,
-            ensure_min_samples=2 if reset else 1,
+            least_rows=2 if reset else 1,
         )
+        why = "squares of others leave the range of double precision. Give them in another unit"
+        require_range(rows, LARGEST, why, least=1 / LARGEST)
         if not reset and rows.shape[1:] != self.means_.shape[1:]:
             msg = f"samples of X have shape {rows.shape[1:]}; the model was fitted to {self.means_.shape[1:]}"
             raise ValueError(msg)

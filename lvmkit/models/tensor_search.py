@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._checks import require_number
+from lvmkit._checks import require_number, require_one_of, require_seed
 from lvmkit._typing import Array, Labels
 from lvmkit.linalg import generator_of
-from lvmkit.streams import single_threaded_blas
+from lvmkit.streams import single_threaded_blas, workers_of
 from lvmkit.tensor_normal.contrasts import contrasts
 from lvmkit.tensor_normal.covariances import SCALES
 from lvmkit.tensor_normal.fitting import Fit, Options, Samples
@@ -181,12 +181,14 @@ def checked_options(model: Any) -> Options:
     if model.shrinkage >= 1:
         msg = f"shrinkage must be below 1; found {model.shrinkage!r}"
         raise ValueError(msg)
-    _require_one_of(model.method, "method", tuple(METHODS))
-    _require_one_of(model.scale, "scale", SCALES)
+    require_seed(model.random_state)
+    workers_of(model.n_jobs)
+    require_one_of(model.method, "method", tuple(METHODS))
+    require_one_of(model.scale, "scale", SCALES)
     if isinstance(model.init, str):
-        _require_one_of(model.init, "init", ("best", *KINDS))
+        require_one_of(model.init, "init", ("best", *KINDS))
     if isinstance(model.penalty, str):
-        _require_one_of(model.penalty, "penalty", ("bic",))
+        require_one_of(model.penalty, "penalty", ("bic",))
     else:
         require_number(model.penalty, "penalty", least=0)
     if model.reference is not None:
@@ -202,10 +204,3 @@ def checked_options(model: Any) -> Options:
         tol=model.tol,
         max_iter=model.max_iter,
     )
-
-
-def _require_one_of(value: Any, name: str, known: Sequence[str]) -> None:
-    """Refuse a name that is not known."""
-    if value not in known:
-        msg = f"{name}={value!r} is not known; expected one of {', '.join(map(repr, known))}"
-        raise ValueError(msg)

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit import _rows
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import as_numbers, check_matrix, listed, require_number
 from lvmkit._typing import Array
 
 
@@ -68,10 +68,9 @@ def coherence(centers: npt.ArrayLike, X: Any, *, n_top: int = 20) -> Array:
 
 def _checked(centers: npt.ArrayLike, X: Any) -> tuple[Array, Any]:
     """Return topics and the columns of the documents, or refuse them."""
-    topics: Array = np.asarray(centers, dtype=np.float64)
-    matrix, _ = _rows.unwrapped(X)
-    if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix, dtype=np.float64)
+    topics: Array = as_numbers(centers, "centers")
+    unwrapped, names = _rows.unwrapped(X)
+    matrix = check_matrix(unwrapped, rows=_rows.row_names(X), columns=names)
     if topics.ndim != 2 or matrix.ndim != 2 or topics.shape[1] != matrix.shape[1]:
         msg = (
             "centers (k, d) and X (n, d) must have the same words; "

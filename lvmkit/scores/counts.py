@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit import _rows, disclosure
-from lvmkit._checks import listed
+from lvmkit._checks import check_matrix, listed, unmasked
 from lvmkit._typing import Array, Labels
 
 Names = Mapping[int, str] | Sequence[str] | None
@@ -244,7 +244,7 @@ def code_columns(
 ) -> tuple[sparse.csr_array, tuple[str, ...], tuple[str, ...]]:
     """Return presence as sparse 0/1 rows, the codes and their titles."""
     matrix, found = _rows.unwrapped(X)
-    presence = _presence(matrix)
+    presence = _presence(check_matrix(matrix, rows=_rows.row_names(X), columns=found))
     width = presence.shape[1]
     given = feature_names if feature_names is not None else found
     codes = tuple(map(str, given)) if given is not None else tuple(map(str, range(width)))
@@ -278,7 +278,7 @@ def _presence(matrix: Any) -> sparse.csr_array:
 
 def cluster_ids(labels: npt.ArrayLike, n_rows: int | None = None) -> Labels:
     """Check that labels are whole numbers, one per row."""
-    values = np.asarray(labels)
+    values = np.asarray(unmasked(labels, "labels"))
     if values.ndim != 1 or (n_rows is not None and len(values) != n_rows):
         wanted = "one per row" if n_rows is None else f"{n_rows}, one per row of X"
         msg = f"labels must be {wanted}; found shape {values.shape}"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import listed
+from lvmkit._checks import as_numbers, listed
 from lvmkit._typing import Array
 
 _CONSTANT = 1e-12  # a column whose spread is less than this part of its size does not vary
@@ -58,7 +58,10 @@ def pairwise_dissimilarity(factors: Sequence[npt.ArrayLike]) -> Array:
     array (B, B)
         Symmetric, 0 on the diagonal.
     """
-    parts = [np.asarray(factor, dtype=np.float64) for factor in factors]
+    parts = [as_numbers(factor, "a factor") for factor in factors]
+    if not all(np.isfinite(part).all() for part in parts):
+        msg = "factors that are compared must be finite; found NaN or infinity. Leave out the run that ended so"
+        raise ValueError(msg)
     shapes = sorted({part.shape for part in parts})
     if len(shapes) > 1 or any(len(shape) != 2 or 0 in shape for shape in shapes):
         msg = f"factors that are compared are of one shape (I, R); found {listed(shapes)}"

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from lvmkit._rows import unwrapped
+from lvmkit._checks import require_range
 from lvmkit.factorization import given
 from lvmkit.factorization.fitting import fit_to
 
@@ -44,9 +43,9 @@ def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
     1.0
     """
     tensor = given.named(X)
-    counts = tensor.counts if tensor else unwrapped(X)[0]
-    counts = counts if sparse.issparse(counts) else np.asarray(counts)
+    counts = tensor.counts if tensor else given.matrix_of(X)
     given.require_finite(counts)
+    require_range(counts, 1e100, "squares of more leave the range of double precision")
     data = given.unfolded(counts)
     parts = [np.asarray(factor, dtype=np.float64).T for factor in factors]
     lambdas = np.asarray(weights, dtype=np.float64)

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from lvmkit._checks import DataWarning, listed, require_number
 from lvmkit._typing import Labels, Progress
 from lvmkit.factorization import given
+from lvmkit.linalg import random_state_of
 from lvmkit.scores.dissimilarity import pairwise_dissimilarity
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.rank_study import RankRuns, RankStudy
@@ -248,7 +248,7 @@ def _place(X: Any, mode: int | str) -> int:
 
 def _seeds(n_starts: int, random_state: int) -> list[int]:
     """Draw the seeds of the starts one after the other: more starts leave the first ones as they are."""
-    random = check_random_state(random_state)
+    random = random_state_of(random_state)
     return [int(random.randint(2**31 - 1)) for _ in range(n_starts)]
 
 

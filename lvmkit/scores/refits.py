@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from lvmkit import _rows
+from lvmkit._checks import refuse_shape, widened
 from lvmkit._typing import Labels
 from lvmkit.scores.counts import cluster_ids
 from lvmkit.scores.resampling import Refit, seed_names
@@ -36,7 +37,8 @@ def rows_of(X: Any) -> Any:
     matrix, _ = _rows.unwrapped(X)
     if sparse.issparse(matrix):
         as_rows: Any = sparse.csr_array
-        return as_rows(matrix)
+        refuse_shape(matrix, "X")
+        return as_rows(widened(matrix))
     return matrix if hasattr(matrix, "shape") else np.asarray(matrix)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from lvmkit._checks import listed
+from lvmkit._checks import as_numbers, listed
 from lvmkit._typing import Array
 
 
@@ -21,8 +21,7 @@ def relevance(centers: Array, weights: Array, *, balance: float = 0.6) -> Array:
     Returns
     -------
     array (k, d)
-        Relevance, in nats; larger is more relevant. -inf where the probability is 0, NaN where it
-        is NaN.
+        Relevance, in nats; larger is more relevant. -inf where the probability is 0.
 
     Raises
     ------
@@ -98,7 +97,7 @@ def relevance_to(shares: Array, overall: Array, *, balance: float) -> Array:
 
 def _probabilities(centers: Array, weights: Array) -> tuple[Array, Array]:
     """Check that these are the probabilities of a mixture."""
-    centers, weights = np.asarray(centers, dtype=float), np.asarray(weights, dtype=float)
+    centers, weights = as_numbers(centers, "centers"), as_numbers(weights, "weights")
     if centers.ndim != 2 or weights.shape != centers.shape[:1]:
         msg = (
             "centers (k, d) and weights (k,) must agree; "
@@ -106,7 +105,7 @@ def _probabilities(centers: Array, weights: Array) -> tuple[Array, Array]:
             "Pass model.centers_ and model.weights_."
         )
         raise ValueError(msg)
-    outside = centers[(centers < 0) | (centers > 1)]
+    outside = centers[~((centers >= 0) & (centers <= 1))]
     if outside.size:
         msg = f"centers are probabilities in [0, 1]; found {listed(outside.tolist())}"
         raise ValueError(msg)

@@ -4,10 +4,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state
 
 from lvmkit._checks import listed, require_number
 from lvmkit._typing import Labels
+from lvmkit.linalg import random_state_of
 
 Protocol = Literal["overlapping", "bootstrap", "halves"]
 PROTOCOLS = ("overlapping", "bootstrap", "halves")
@@ -65,7 +65,7 @@ def draws(
         msg = f"n_repeats must be 1 or more; found {n_repeats!r}"
         raise ValueError(msg)
     require_number(n_repeats, "n_repeats", least=1, whole=True)
-    random = check_random_state(random_state)
+    random = random_state_of(random_state)
     n_seeds = len(seed_names(estimator))
     made = []
     for _ in range(n_repeats):

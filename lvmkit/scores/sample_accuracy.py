@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import as_numbers, listed, require_number
 from lvmkit._typing import Array
 
 
@@ -63,7 +63,7 @@ def sample_accuracy(
 
 def _tuples(lengths: npt.ArrayLike, order: int) -> Array:
     """Return how many ordered pairs or triples of words each document has, relative to the most."""
-    words: Array = np.asarray(lengths, dtype=np.float64)
+    words: Array = as_numbers(lengths, "lengths")
     wrong = words[~((words >= 0) & (words == np.floor(words)) & np.isfinite(words))]
     if words.ndim != 1 or wrong.size:
         found = listed(wrong) if wrong.size else f"shape {words.shape}"

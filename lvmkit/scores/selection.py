@@ -11,11 +11,11 @@ from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
 from lvmkit import _rows
-from lvmkit._checks import DataWarning, listed, require_number
+from lvmkit._checks import DataWarning, listed, refuse_shape, require_number, widened
 from lvmkit._typing import Array, Progress
+from lvmkit.linalg import random_state_of
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.description_length import description_length, of_words
 from lvmkit.scores.perplexity import perplexity
@@ -116,7 +116,7 @@ def select_n_components(
     require_number(n_repeats, "n_repeats", least=1, whole=True)
     wanted = [name for name in HIGHER_IS_BETTER if name in scores]
     rows = _rows_of_numbers(X)
-    order = check_random_state(random_state).permutation(rows.shape[0])
+    order = random_state_of(random_state).permutation(rows.shape[0])
     n_held = _n_held_out(len(order), held_out) if "perplexity" in wanted else 0
     fitted, held = (_rows_at(rows, np.sort(part)) for part in (order[n_held:], order[:n_held]))
     task = _Task(estimator, rows, fitted, held, n_repeats, random_state)
@@ -163,7 +163,8 @@ def _rows_of_numbers(X: Any) -> Any:
     """Return sparse rows, a DataFrame or an array; refuse texts and what has no columns."""
     matrix, _ = _rows.unwrapped(X)
     if sparse.issparse(matrix):
-        return sparse.csr_array(matrix)
+        refuse_shape(matrix, "X")
+        return sparse.csr_array(widened(matrix))
     rows = matrix if hasattr(matrix, "iloc") else np.asarray(matrix)
     if rows.ndim != 2 or (isinstance(rows, np.ndarray) and rows.dtype.kind in "US"):
         msg = (

@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_X_y
 
 from lvmkit import _rows
+from lvmkit._checks import check_classes, check_matrix, require_range
 from lvmkit._typing import Array
 
 
@@ -49,7 +49,10 @@ def class_covariance(X: Any, y: Any) -> Array:
 
 def pooled_covariance(X: Any, y: Any) -> Array:
     """Return the shrunk covariance of class-centered samples, with its diagonal and its signs."""
-    X, y = check_X_y(_rows.unwrapped(X)[0], y, accept_sparse="csr", dtype=np.float64)
+    matrix, names = _rows.unwrapped(X)
+    X = check_matrix(matrix, rows=_rows.row_names(X), columns=names, dtype=np.float64)
+    require_range(X, 1e100, "squares of more leave the range of double precision", (None, names))
+    y = check_classes(y, X.shape[0])
     classes, which = np.unique(y, return_inverse=True)
     n, d = X.shape
     members = sparse.csr_array((np.ones(n), which, np.arange(n + 1)), shape=(n, len(classes)))

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import check_structure
+from lvmkit._checks import check_structure, require_range, unmasked, widened
 from lvmkit._typing import Array, Labels
 
 ROUNDING = 1e-8
@@ -68,6 +68,10 @@ def check_similarity(S: Any, n_features: int) -> Edges:
         )
         raise ValueError(msg)
     if sparse.issparse(S):
+        S = widened(S)
+        if S.dtype.kind not in "biuf":
+            msg = f"similarity holds {S.dtype}; expected real numbers"
+            raise ValueError(msg)
         return _of_sparse(S)
     # In the order of rows, so that neighbors lie side by side.
     first, second = np.triu_indices(n_features, 1)
@@ -79,7 +83,7 @@ def check_similarity(S: Any, n_features: int) -> Edges:
 
 def _numbers(S: Any) -> Array:
     """Return a dense array of float64."""
-    values = np.asarray(S)
+    values = np.asarray(unmasked(S, "similarity"))
     if values.dtype.kind not in "biufO":
         msg = f"similarity holds {values.dtype}; expected real numbers"
         raise ValueError(msg)
@@ -131,6 +135,9 @@ def _require_similarities(first: Labels, second: Labels, upper: Array, lower: Ar
             "Pass (S + S.T) / 2, or S + S.T if S holds each pair once"
         )
         raise ValueError(msg)
+    require_range(
+        upper, 1e100, "sums of more cannot be solved for. Divide by the largest", name="similarity"
+    )
     negative = upper < 0
     if negative.any():
         msg = (

@@ -6,10 +6,9 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array
 
 from lvmkit import _rows
-from lvmkit._checks import require_number
+from lvmkit._checks import check_matrix, require_number, require_range
 from lvmkit._typing import Array
 from lvmkit.linalg import top_eigenpairs
 from lvmkit.similarities.neighbors import symmetric
@@ -51,7 +50,7 @@ def from_embeddings(W: Any, *, n_neighbors: int | None = None) -> Array | sparse
     >>> from_embeddings([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]], n_neighbors=1).nnz
     4
     """
-    W = check_array(W, dtype=np.float64, ensure_all_finite="allow-nan", input_name="W")
+    W = check_matrix(W, "W", accept_sparse=False, dtype=np.float64, allow_nan=True)
     placed = np.flatnonzero(~np.isnan(W).any(axis=1))
     if not len(placed):
         msg = "W has no row without NaN; expected the place of at least one covariate"
@@ -124,7 +123,9 @@ def word_embeddings(X: Any, n_components: int = 50) -> Array:
     np.int64(1)
     """
     require_number(n_components, "n_components", least=1, whole=True)
-    X = check_array(_rows.unwrapped(X)[0], accept_sparse="csr", dtype=np.float64)
+    matrix, names = _rows.unwrapped(X)
+    X = check_matrix(matrix, rows=_rows.row_names(X), columns=names, dtype=np.float64)
+    require_range(X, 1e100, "squares of more leave the range of double precision", (None, names))
     if n_components > X.shape[1]:
         msg = f"n_components={n_components}, but X has {X.shape[1]} words; ask for at most as many"
         raise ValueError(msg)

@@ -4,7 +4,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from lvmkit._checks import DataWarning, listed
 from lvmkit._typing import Array
@@ -15,47 +14,6 @@ DEPENDENT = 1e-12
 """Eigenvalues of correlations below this share of the largest are 0 but for rounding."""
 SAME = 1e-9
 """Posteriors that differ by less are the same."""
-
-
-def require_numbers(X: Any) -> None:
-    """Refuse complex numbers, and say where numbers are missing.
-
-    Parameters
-    ----------
-    X : array-like
-        What is to be an array (n, p_1, ..., p_M).
-
-    Raises
-    ------
-    ValueError
-        If X is complex, or holds NaN or infinite numbers.
-    """
-    if sparse.issparse(X):
-        return  # scikit-learn says it well
-    try:
-        numbers = np.asarray(X)
-        if numbers.dtype.kind == "O":
-            numbers = numbers.astype(float)
-    except (TypeError, ValueError):
-        return  # ragged, or text: so does it here
-    if numbers.dtype.kind == "c":
-        msg = "Complex data not supported: X is complex; stack X.real and X.imag along a mode of size 2"
-        raise ValueError(msg)
-    if numbers.ndim > 2 and 0 in numbers.shape[1:]:
-        msg = f"X has shape {numbers.shape}: 0 feature(s) (entries) along a mode, while a minimum of 1 is required"
-        raise ValueError(msg)
-    if numbers.dtype.kind != "f":
-        return
-    wrong = ~np.isfinite(numbers)
-    if wrong.any():
-        at = tuple(int(i) for i in np.argwhere(wrong)[0])
-        what = "NaN" if np.isnan(numbers[at]) else "infinity"
-        where = ", ".join(map(str, at))
-        msg = (
-            f"X contains {what} at [{where}], and {int(wrong.sum()):,} such numbers in all (NaN or infinite); "
-            "leave these samples out, or fill the gaps first"
-        )
-        raise ValueError(msg)
 
 
 def require_estimable(X: Array, n_components: int, shrinkage: float) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lvmkit._typing import Array
-from lvmkit.streams import n_threads
+from lvmkit.streams import workers_of
 from lvmkit.tensor_normal.density import Density, density_of
 from lvmkit.tensor_normal.fitting import (
     Fit,
@@ -53,7 +53,7 @@ def threads(n_jobs: int | None) -> Iterator[Mapper]:
     callable
         Like `map`; the order of results is that of the starts.
     """
-    workers = n_threads() if n_jobs is None or n_jobs < 0 else n_jobs
+    workers = workers_of(n_jobs)
     if workers <= 1:
         yield map
         return

@@ -188,7 +188,7 @@ def test_features_come_in_any_order_and_unknown_ones_are_reported():
         (
             lambda A: A + 1,
             {},
-            r"needs 0/1 data; found 2.0 \(first in column \d+\). Pass binarize=0",
+            r"needs 0/1 data; found 2.0 \(first in row \d+, column \d+\). Pass binarize=0",
         ),
         (lambda A: A - 1, {}, "found -1.0"),
         (lambda A: np.where(A == 1, np.nan, A), {}, "NaN"),

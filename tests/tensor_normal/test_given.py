@@ -2,13 +2,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lvmkit._checks import DataWarning
-from lvmkit.tensor_normal.given import first_guess, require_estimable, require_numbers
+from lvmkit._checks import DataWarning, check_matrix
+from lvmkit.tensor_normal.given import first_guess, require_estimable
 
 
 @pytest.fixture(name="X")
 def samples():
     return np.random.default_rng(0).standard_normal((12, 3, 4))
+
+
+def numbers(X):
+    return check_matrix(X, accept_sparse=False, dtype=np.float64, allow_nd=True)
 
 
 @pytest.mark.parametrize(
@@ -18,31 +22,31 @@ def test_where_numbers_are_missing(X, wrong, name):
     X[3, 1, 2] = wrong
     X[7, 0, 0] = wrong
     with pytest.raises(ValueError, match=rf"{name}.*\[3, 1, 2\].* 2 such"):
-        require_numbers(X)
+        numbers(X)
     with pytest.raises(ValueError, match=rf"{name}.*\[3, 1, 2\]"):
-        require_numbers(X.astype(np.float32))
+        numbers(X.astype(np.float32))
 
 
 def test_where_numbers_are_missing_in_what_is_no_array(X):
     X[3, 1, 2] = np.nan
     for given in (X.tolist(), X.astype(object)):
         with pytest.raises(ValueError, match=r"NaN.*\[3, 1, 2\]"):
-            require_numbers(given)
+            numbers(given)
     rows = X.reshape(12, -1)
     with pytest.raises(ValueError, match=r"NaN.*\[3, 6\]|NaN.*c6"):
-        require_numbers(pd.DataFrame(rows, columns=[f"c{i}" for i in range(12)]))
+        numbers(pd.DataFrame(rows, columns=[f"c{i}" for i in range(12)]))
 
 
 def test_complex_numbers_are_refused(X):
     with pytest.raises(ValueError, match=r"[Cc]omplex"):
-        require_numbers(X + 1j)
+        numbers(X + 1j)
     with pytest.raises(ValueError, match=r"[Cc]omplex"):
-        require_numbers((X + 1j).tolist())
+        numbers((X + 1j).tolist())
 
 
 def test_numbers_of_any_kind_pass(X):
     for given in (X, X.astype(np.float32), (9 * X).astype(int), X > 0, X.tolist()):
-        require_numbers(given)
+        numbers(given)
 
 
 def test_fewer_samples_than_clusters(X):
