@@ -158,10 +158,13 @@ def require_binary(
     if not wrong.any():
         return
     found = np.unique(values[wrong])
-    msg = f"{model} needs 0/1 data; found {listed(found)} (first {_first(X, wrong, names)}). " + (
-        f"Pass {todo} to count anything above 0 as present."
-        if todo == "binarize=0"
-        else f"Pass {todo}."
+    msg = (
+        f"{model} needs 0/1 data; found {listed(found)} (first {first_place(X, wrong, names)}). "
+        + (
+            f"Pass {todo} to count anything above 0 as present."
+            if todo == "binarize=0"
+            else f"Pass {todo}."
+        )
     )
     raise ValueError(msg)
 
@@ -187,12 +190,12 @@ def require_counts(
         todo = "Count in larger units, or see whether they are counts"
     msg = (
         f"{trouble} {model}, which needs counts, whole numbers of at least 0: {listed(found)} "
-        f"(first {_first(X, wrong, names)}). {todo}."
+        f"(first {first_place(X, wrong, names)}). {todo}."
     )
     raise ValueError(msg)
 
 
-def _first(X: Any, wrong: Any, names: Labels) -> str:
+def first_place(X: Any, wrong: Any, names: Labels) -> str:
     """Say where the first wrong entry of sparse rows or an array stands."""
     first = int(np.flatnonzero(wrong.ravel())[0])
     if sparse.issparse(X):

@@ -39,8 +39,17 @@ def checked_counts(X: Any, n_words: int) -> Any:
             f"X must be documents by the {n_words} words of the topics; found shape {counts.shape}"
         )
         raise ValueError(msg)
-    _rows.require_counts(counts, labels, "topics", "Pass how often each document has each word")
-    return _rows.as_float32_rows(sparse.csr_array(counts))
+    counts = sparse.csr_array(counts)
+    values = counts.data
+    wrong = (values < 0) | (values != np.floor(values))
+    if wrong.any():
+        msg = (
+            "X holds how often each document has each word: whole numbers, 0 or more; found "
+            f"{listed(np.unique(values[wrong]))} (first {_rows.first_place(counts, wrong, labels)})"
+        )
+        raise ValueError(msg)
+    _rows.require_counts(counts, labels, "topics")
+    return _rows.as_float32_rows(counts)
 
 
 def checked_topics(centers: npt.ArrayLike) -> Array:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit import _rows
-from lvmkit._checks import DataWarning, listed, refuse_shape, require_number, widened
+from lvmkit._checks import DataWarning, listed, require_number, widened
 from lvmkit._typing import Array, Progress
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.coherence import coherence
@@ -161,18 +161,18 @@ def _checked(
 
 def _rows_of_numbers(X: Any) -> Any:
     """Return sparse rows, a DataFrame or an array; refuse texts and what has no columns."""
-    matrix, _ = _rows.unwrapped(X)
-    if sparse.issparse(matrix):
-        refuse_shape(matrix, "X")
-        return sparse.csr_array(widened(matrix))
-    rows = matrix if hasattr(matrix, "iloc") else np.asarray(matrix)
-    if rows.ndim != 2 or (isinstance(rows, np.ndarray) and rows.dtype.kind in "US"):
+    listed_texts = isinstance(X, (list, tuple)) and any(isinstance(row, str) for row in X)
+    is_text = listed_texts or getattr(getattr(X, "dtype", None), "kind", "f") in "US"
+    matrix = np.asarray(X) if is_text else _rows.unwrapped(X)[0]
+    if is_text or len(matrix.shape) != 2:
         msg = (
-            f"X must be rows of numbers (n, d); found {type(X).__name__} of shape {rows.shape}. "
+            f"X must be rows of numbers (n, d); found {type(X).__name__} of shape {matrix.shape}. "
             "Texts become counts of words by lvmkit.cohorts.from_texts."
         )
         raise TypeError(msg)
-    return rows
+    if sparse.issparse(matrix):
+        return sparse.csr_array(widened(matrix))
+    return matrix if hasattr(matrix, "iloc") else np.asarray(matrix)
 
 
 def _n_held_out(n: int, share: float) -> int:

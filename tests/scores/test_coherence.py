@@ -65,10 +65,10 @@ def test_fewer_words_than_asked_for_are_all_taken() -> None:
         ([0.5, 0.5], np.ones((2, 2)), {}, r"found shapes \(2,\) and \(2, 2\)"),
         ([[0.5, np.nan]], np.ones((2, 2)), {}, r"centers must be finite; found nan"),
         ([[0.5, 0.5]], np.ones((2, 2)), {"n_top": 1}, r"n_top must be a whole number, at least 2"),
-        ([[0.5, 0.5]], np.ones((0, 2)), {}, r"X holds no documents; found shape \(0, 2\)"),
-        ([[0.5, 0.5]], np.array([[1, np.nan]]), {}, r"X must be .* 0 or more; found nan"),
+        ([[0.5, 0.5]], np.ones((0, 2)), {}, r"X has 0 sample\(s\) \(shape=\(0, 2\)\)"),
+        ([[0.5, 0.5]], np.array([[1, np.nan]]), {}, r"X holds NaN .*in row 0, column 1"),
         ([[0.5, 0.5]], sparse.csr_array([[0, -2], [1, 1]]), {}, r"0 or more; found -2"),
-        ([[0.5, 0.5]], [[1, np.inf]], {}, r"0 or more; found inf"),
+        ([[0.5, 0.5]], [[1, np.inf]], {}, r"X holds infinity .*in row 0, column 1"),
     ],
 )
 def test_bad_input_is_refused(centers: Any, X: Any, options: dict[str, int], message: str) -> None:

@@ -92,7 +92,7 @@ def test_a_small_cluster_is_hidden_with_all_its_codes() -> None:
         (X, [0, 1], {}, r"labels must be 4, one per row of X; found shape \(2,\)"),
         (X, [0, 1, 0.5, 1], {}, r"whole numbers; found 0.0, 1.0, 0.5, 1.0 of type float64"),
         (-X, LABELS, {}, r"found -1, -2, -1, -1, -1 and 1 more"),
-        (np.full((1, 1), np.nan), [0], {}, r"found nan"),
+        (np.full((1, 1), np.nan), [0], {}, r"X holds NaN .*in row 0, column 0"),
         (
             X,
             LABELS,
