@@ -169,7 +169,7 @@ def test_progress_is_told_and_can_cancel() -> None:
             {"X": [[1.5, 0, 0, 0]]},
             r"whole numbers, 0 or more; found 1.5 \(first in row 0, column 0",
         ),
-        ({"X": [[0, 0, 0, 0], [0, -1, 0, 0]]}, r"found -1.0 \(first in row 1, column 1"),
+        ({"X": [[0, 0, 0, 0], [0, -1, 0, 0]]}, r"found -1 \(first in row 1, column 1"),
         ({"X": [[0, np.nan, 0, 0]]}, r"X holds NaN .*in row 0, column 1"),
         ({"X": [[1, 2]]}, r"by the 4 words of the topics; found shape \(1, 2\)"),
         ({"X": np.zeros((0, 4))}, r"X has 0 sample\(s\) \(shape=\(0, 4\)\)"),

@@ -161,8 +161,9 @@ def _checked(
 
 def _rows_of_numbers(X: Any) -> Any:
     """Return sparse rows, a DataFrame or an array; refuse texts and what has no columns."""
-    listed_texts = isinstance(X, (list, tuple)) and any(isinstance(row, str) for row in X)
-    is_text = listed_texts or getattr(getattr(X, "dtype", None), "kind", "f") in "US"
+    is_text = getattr(getattr(X, "dtype", None), "kind", "f") in "US" or (
+        isinstance(X, (list, tuple)) and any(isinstance(v, str) for v in np.ravel(X[:1]))
+    )
     matrix = np.asarray(X) if is_text else _rows.unwrapped(X)[0]
     if is_text or len(matrix.shape) != 2:
         msg = (
