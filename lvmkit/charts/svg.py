@@ -6,18 +6,24 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 import altair as alt
 import numpy as np
 import numpy.typing as npt
 
+from lvmkit.charts._fonts import WIDEST, arial_width
 from lvmkit.charts._tokens import Tokens
 from lvmkit.charts.theme import FONT, INK, theme
 
 _LINK = re.compile(r'<a xlink:href="[^"#]*(#(?:code|cluster)=[^"]*)"([^>]*)>(?=<\w+ ([^>]*)>)')
 _LABEL = re.compile(r'aria-label="([^"]*)"')
+_INSIDE = re.compile(r'<g [^>]*transform="translate\(([\d.]+),')
+_ROW_LABEL = re.compile(
+    r'(<text [^>]*text-anchor="end" transform="translate\((-[\d.]+),[^>]*font-size="([\d.]+)px"[^>]*)>'
+    r"([^<]*)(?=</text>)"
+)
 
 
 def svg(chart: alt.TopLevelMixin) -> str:
@@ -32,8 +38,9 @@ def svg(chart: alt.TopLevelMixin) -> str:
     -------
     str
         An `<svg>` element: text in `currentColor`, transparent ground, ids of its own, `aria-label`
-        from the chart's description; marks with a link ("#code=…", "#cluster=…") are `<a>` with a
-        `<title>`, and each target is one tab stop.
+        from the chart's description; labels left of the rows stay inside in any
+        font; marks with a link ("#code=…", "#cluster=…") are `<a>` with a `<title>`, and each target is
+        one tab stop.
 
     Raises
     ------
@@ -177,8 +184,26 @@ def _at_home(picture: str, description: str) -> str:
     picture = re.sub(r' aria-label="(?:Title|Subtitle) text \'[^"]*"', "", picture)
     picture = re.sub(r'<a xlink:href="[^"]*/null"[^>]*>(.*?)</a>', r"\1", picture)
     picture = re.sub(r' font-family="[^"]*"', "", picture)
+    picture = _held(picture)
     named = f'<svg role="group" aria-label="{escape(description)}" font-family="{FONT}" '
     return "".join(_linked(picture)).replace("<svg ", named, 1)
+
+
+def _held(picture: str) -> str:
+    """Give labels of rows that could leave the picture in a wide font the width that they have in Arial."""
+    inside = _INSIDE.search(picture)
+    if inside is None:
+        return picture
+
+    def held(found: re.Match[str]) -> str:
+        room = float(inside[1]) + float(found[2])
+        width = arial_width(unescape(found[4]), float(found[3]))
+        if width * WIDEST <= room:
+            return found[0]
+        drawn = max(min(width, room - 1), 0.9 * width)
+        return f'{found[1]} textLength="{drawn:.0f}" lengthAdjust="spacingAndGlyphs">{found[4]}'
+
+    return _ROW_LABEL.sub(held, picture)
 
 
 def _linked(picture: str) -> Iterator[str]:

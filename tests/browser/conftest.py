@@ -16,7 +16,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import expect, sync_playwright
 
 HERE = Path(__file__).parent
 FLAGS = [
@@ -33,6 +33,9 @@ LOCAL = ("http://127.0.0.1:", "ws://127.0.0.1:", "data:", "blob:", "file:", "abo
 NOISE = ("Refused to get unsafe header", "favicon.ico")
 
 
+expect.set_options(
+    timeout=20_000
+)  # a page first says what is being opened; then comes the dashboard
 MEASURED = pytest.StashKey[list]()
 
 

@@ -382,3 +382,14 @@ def test_small_classes_are_not_counted_unless_samples_are_no_people():
     assert "bad movie (5)" in CovariatePath(path, private=False).stage.subtitle
     few = path_of(counts=(4, 3))
     assert "<11 samples" in CovariatePath(few).stage.subtitle
+
+
+def test_the_likelihood_of_people_is_told_no_finer_than_its_curve(board):
+    state = board.state
+    exact = np.array([-1234.5678 - 3.21 * step for step in range(len(state.path))])
+    state.path.log_marginal_likelihoods = exact
+    told = path_table(state)["log_marginal_likelihood"]
+    assert not np.isin(exact, told).any()
+    np.testing.assert_allclose(told, exact, atol=np.ptp(exact) / 50)
+    state.private = False
+    np.testing.assert_array_equal(path_table(state)["log_marginal_likelihood"], exact)

@@ -104,7 +104,7 @@ def test_visitors_open_no_file_outside(bench, start, field, text):
     assert not any("link" in value or "circle" in value for value in options)
 
 
-@pytest.mark.parametrize("text", ["/tmp/x.npz", "../x.npz", "link/x.npz", "~/x.npz", "//a/b/x.npz"])
+@pytest.mark.parametrize("text", ["/x.npz", "../x.npz", "link/x.npz", "~/x.npz", "//a/b/x.npz"])
 def test_visitors_write_no_file_outside(bench, start, text):
     with pytest.raises(ValueError, match=f"is not below “{start}”"):
         save_to(bench, text)

@@ -430,3 +430,45 @@ def test_samples_that_are_no_people_are_shown_whole(small, tmp_path):
     assert fields["clusters_items"][2]["n"] == 6
     assert fields["slices_hidden"] == []
     assert models_table(board.state)["clusters"].iloc[0].endswith("6")
+
+
+@pytest.fixture(scope="module")
+def moving():
+    """Two clusters that overlap, so that a sample changes sides along λ."""
+    X, y = made((60, 60), strength=3.0)
+    path = select_penalty(
+        X, 2, penalties=[0.6, 0.5, 0.4, 0.3, 0.2], estimator=TensorNormalMixture(init=y)
+    )
+    return X, path
+
+
+def test_a_saved_page_gives_no_two_sums_to_subtract(moving, tmp_path):
+    X, path = moving
+    assert any(
+        (one.labels_ != other.labels_).sum() == 1
+        for one, other in zip(path.models[:-1], path.models[1:], strict=True)
+    )
+    board = TensorExplorer(path.models[2], X, path=path)
+    fields, text = page_state(board.to_html(tmp_path / "page.html"))
+    held_means = [fields["slices_means"]]
+    held_means += [case["slices.means"] for case in fields["stage_cases"][0]["cases"].values()]
+    read = [np.frombuffer(base64.b64decode(m["$bytes"]), "<f4").reshape(2, -1) for m in held_means]
+    assert np.isfinite(read[0]).all()
+    hidden = 0
+    for means in read[1:]:
+        for j in range(2):
+            assert np.isnan(means[j]).all() or np.array_equal(means[j], read[0][j])
+            hidden += np.isnan(means[j]).all()
+    assert hidden
+    for model in path.models:
+        assert f"BIC {model.bic_:,.1f}" not in text
+    told = pd.read_csv(io.BytesIO(handed_over(board, "models")[1]))
+    assert "log_likelihood" not in told
+    exact = models_table(board.state)  # of who sits at the machine
+    assert "log_likelihood" in exact
+    assert not np.isin(exact["bic"], told["bic"]).any()
+    plain = TensorExplorer(path.models[2], X, path=path, private=False)
+    fields, _ = page_state(plain.to_html(tmp_path / "page.html"))
+    for case in fields["stage_cases"][0]["cases"].values():
+        raw = np.frombuffer(base64.b64decode(case["slices.means"]["$bytes"]), "<f4")
+        assert np.isfinite(raw).all()

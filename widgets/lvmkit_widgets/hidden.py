@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 
@@ -33,6 +34,35 @@ def shown_count(shown: float, whole: float, threshold: int) -> int | str:
     if not np.isnan(shown):
         return int(shown)
     return f"<{threshold}" if 1 <= whole < threshold else "hidden"
+
+
+def coarse(values: npt.ArrayLike, span: float) -> npt.NDArray[np.float64]:
+    """Round numbers that rest on every person to what a reader can see in a curve of them.
+
+    Parameters
+    ----------
+    values : array-like
+        Such as BIC of several models.
+    span : float
+        Their range; 0 stands for the size of the numbers themselves.
+
+    Returns
+    -------
+    array
+        Multiples of a power of ten that is at least 1/500 of the range.
+
+    Examples
+    --------
+    >>> coarse([1234.5678, 1734.5], 500.0).tolist()
+    [1235.0, 1734.0]
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    known = np.abs(numbers[np.isfinite(numbers)])
+    span = span or float(known.max(initial=0.0))
+    if not span > 0:
+        return numbers
+    digits = -int(np.ceil(np.log10(span / 500)))
+    return np.round(numbers, digits) + 0.0
 
 
 def with_texts(

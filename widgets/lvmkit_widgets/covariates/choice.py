@@ -9,6 +9,7 @@ from lvmkit.charts import svg
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
 from lvmkit_widgets.covariates.part import PathPart
 from lvmkit_widgets.covariates.state import PathState
+from lvmkit_widgets.covariates.tables import likelihoods
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Form, Picture, Steps, Text
 
@@ -203,7 +204,7 @@ def curves_text(state: PathState, step: int) -> str:
     """
     solution = state.path[step]
     told = (
-        f"{state.told(step)}. Log marginal likelihood {float(solution.log_marginal_likelihood):,.1f}, accuracy on the "
+        f"{state.told(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}, accuracy on the "
         f"training data {float(solution.accuracy):.3f}"
     )
     if state.held_out is not None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from lvmkit._typing import Array
 from lvmkit.charts._merges import speaks_for
 from lvmkit_widgets.covariates.state import PathState
+from lvmkit_widgets.hidden import coarse
 
 
 def clusters_table(state: PathState) -> pd.DataFrame:
@@ -70,6 +72,26 @@ def covariates_table(state: PathState) -> pd.DataFrame:
     return table
 
 
+def likelihoods(state: PathState) -> Array:
+    """Return the log marginal likelihood of every solution, of people no finer than a pixel of its curve.
+
+    Parameters
+    ----------
+    state : PathState
+        What is looked at.
+
+    Returns
+    -------
+    array (number of solutions,)
+        It rests on every sample, so that all its digits could tell of one.
+    """
+    values = np.asarray(state.path.log_marginal_likelihoods, dtype=float)
+    known = values[np.isfinite(values)]
+    return (
+        coarse(values, float(np.ptp(known)) if known.size > 1 else 0.0) if state.private else values
+    )
+
+
 def path_table(state: PathState) -> pd.DataFrame:
     """Return one row per solution.
 
@@ -90,7 +112,7 @@ def path_table(state: PathState) -> pd.DataFrame:
             "step": np.arange(len(path)),
             "nu": np.asarray(path.nus, dtype=float),
             "clusters": np.asarray(path.n_clusters),
-            "log_marginal_likelihood": np.asarray(path.log_marginal_likelihoods, dtype=float),
+            "log_marginal_likelihood": likelihoods(state),
             "accuracy": np.asarray(path.accuracies, dtype=float),
         }
     )

@@ -21,6 +21,30 @@ function safePicture(source) {
   return document.importNode(svg, true);
 }
 
+// Charts are laid out for Arial. Where another, wider font stands in for it, texts are drawn as wide as in Arial, so
+// that none leaves the picture or runs into its neighbor.
+const PROBE = "Other disorders of fluid, 0123456789 ABCDEFG";
+const ARIAL = { normal: 21.34, bold: 22.45 }; // widths of the probe, in its size
+const SLACK = 1.03;
+
+function fitTexts(svg) {
+  const pen = document.createElement("canvas").getContext("2d");
+  const family = svg.getAttribute("font-family") || "sans-serif";
+  const wider = {};
+  for (const [weight, width] of Object.entries(ARIAL)) {
+    pen.font = `${weight} 100px ${family}`;
+    wider[weight] = pen.measureText(PROBE).width / 100 / width;
+  }
+  if (Math.max(...Object.values(wider)) < SLACK) return;
+  for (const text of svg.querySelectorAll("text, tspan")) {
+    if (text.childElementCount || !text.textContent || text.hasAttribute("textLength")) continue;
+    const weight = /bold|[6-9]00/.test(text.closest("[font-weight]")?.getAttribute("font-weight")) ? "bold" : "normal";
+    pen.font = `${weight} ${text.closest("[font-size]")?.getAttribute("font-size") ?? "11px"} ${family}`;
+    text.setAttribute("textLength", (pen.measureText(text.textContent).width / wider[weight]).toFixed(1));
+    text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+  }
+}
+
 function linkOf(anchor) {
   const href = anchor.getAttribute("href") ?? anchor.getAttribute("xlink:href") ?? "";
   const [name, value] = href.slice(1).split("=");
@@ -62,6 +86,7 @@ function picture(part, el) {
       if (label) anchor.setAttribute("aria-label", label);
       anchor.removeAttribute("target");
     }
+    fitTexts(svg);
     frame.replaceChildren(svg);
     settle(links[0]);
   });

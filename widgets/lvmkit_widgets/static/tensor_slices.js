@@ -282,6 +282,7 @@ function tensor_slices(part, el) {
     const name = part.get("clusters")[k];
     if (part.get("hidden").includes(k)) setText(readout, `${name} is not shown: too few samples are in it.`);
     else if (part.get("show") !== "mean" && part.get("hidden").includes(0)) setText(readout, "Not shown: too few samples are in cluster 0, with which this compares.");
+    else if (part.get("show") !== "discriminant" && Number.isNaN(known.read[part.get("show")](k, 0))) setText(readout, "Means are in this page only at the λ at which it was saved: beside others they could tell of single samples.");
     else if (!k && part.get("show") !== "mean") setText(readout, "This compares with cluster 0: choose another cluster.");
     else {
       const n = known.selected.reduce((sum, one) => sum + one, 0);

@@ -16,7 +16,7 @@ from lvmkit.charts import (
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Picture, Text
 from lvmkit_widgets.tensors.part import TensorPart
-from lvmkit_widgets.tensors.privacy import groups_of, small_clusters
+from lvmkit_widgets.tensors.privacy import groups_of, rounded_bic, small_clusters
 from lvmkit_widgets.tensors.state import TensorState
 
 # a page holds many pictures: a tenth of a pixel is enough for their lines
@@ -195,7 +195,12 @@ def bic_text(state: TensorState, place: int) -> str:
     str
         For readers who do not see the picture.
     """
-    return f"{state.named(place)}: BIC {state.solutions[place].bic:,.1f}."
+    bic = rounded_bic(state)[place]
+    return (
+        f"{state.named(place)}: BIC {bic:,.0f}."
+        if state.hiding
+        else f"{state.named(place)}: BIC {bic:,.1f}."
+    )
 
 
 def _table(state: TensorState, place: int) -> Any:

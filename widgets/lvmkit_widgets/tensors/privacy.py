@@ -10,7 +10,7 @@ import pandas as pd
 from lvmkit._typing import Array, Labels
 from lvmkit.charts.certainty import shown_counts
 from lvmkit.disclosure import suppression_with_totals
-from lvmkit_widgets.hidden import shown_count
+from lvmkit_widgets.hidden import coarse, shown_count
 from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
 
 
@@ -52,7 +52,7 @@ def shown_model(state: TensorState, place: int) -> tuple[Array, Array]:
     Returns
     -------
     means : array (K, p1, …, pM)
-        NaN for small clusters.
+        NaN for small clusters; for others, beside the model that is looked at, those that differ from its.
     discriminants : array (K - 1, p1, …, pM)
         NaN for small clusters; all of them where the first is small, since they compare with it.
     """
@@ -60,12 +60,26 @@ def shown_model(state: TensorState, place: int) -> tuple[Array, Array]:
     means = np.array(model.means_, dtype=float)
     weights = np.array(model.discriminants_, dtype=float)
     small = np.array(small_clusters(state, place), dtype=int)
+    if state.hiding and place != state.place:
+        means = _same_means(means, np.asarray(state.solution.model.means_, dtype=float))
     means[small] = np.nan
     if 0 in small:
         weights[:] = np.nan
     else:
         weights[small - 1] = np.nan
     return means, weights
+
+
+def _same_means(means: Array, shown: Array) -> Array:
+    """Return the means that another model shows too, NaN elsewhere."""
+    # sizes times means are sums, and two sums of almost the same samples differ by who changed clusters
+    if means.shape != shown.shape:
+        return np.full_like(means, np.nan)
+    within = tuple(range(1, means.ndim))
+    far = np.abs(means - shown).max(axis=within) > 1e-6 * max(float(np.abs(shown).max()), 1e-300)
+    result = shown.copy()
+    result[far] = np.nan
+    return result
 
 
 def strengths(state: TensorState, place: int) -> Array:
@@ -87,6 +101,24 @@ def strengths(state: TensorState, place: int) -> Array:
     flat = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
     norms: Array = np.sqrt(np.nansum(flat**2, axis=0))
     return np.where(np.isnan(flat).all(axis=0), np.nan, norms) if len(flat) else norms
+
+
+def rounded_bic(state: TensorState) -> Array:
+    """Return BIC of every model, where small counts are hidden no finer than a pixel of its curve.
+
+    Parameters
+    ----------
+    state : TensorState
+        What is looked at.
+
+    Returns
+    -------
+    array (number of models,)
+        NaN where unknown.
+    """
+    bic = np.array([one.bic for one in state.solutions], dtype=float)
+    known = bic[np.isfinite(bic)]
+    return coarse(bic, float(np.ptp(known)) if known.size > 1 else 0.0) if state.hiding else bic
 
 
 def sizes_of(state: TensorState, place: int) -> tuple[list[int | str], Array]:

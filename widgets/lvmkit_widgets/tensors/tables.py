@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
-from lvmkit_widgets.tensors.privacy import shown_model, sizes_of, strengths
+from lvmkit_widgets.tensors.privacy import rounded_bic, shown_model, sizes_of, strengths
 from lvmkit_widgets.tensors.state import TensorState
 
 
@@ -80,14 +82,16 @@ def models_table(state: TensorState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        n_components, penalty, bic, n_selected, log_likelihood, clusters (sizes as they may be shown), best
-        (lowest BIC of its number of clusters), selected.
+        n_components, penalty, bic, n_selected, log_likelihood (not where small counts are hidden: it rests on
+        every sample, and so does BIC, which is rounded to three digits of its range), clusters (sizes as they may
+        be shown), best (lowest BIC of its number of clusters), selected.
     """
-    rows = [
+    bic = rounded_bic(state)
+    rows: list[dict[str, Any]] = [
         {
             "n_components": one.n_components,
             "penalty": one.penalty,
-            "bic": one.bic,
+            "bic": bic[i],
             "n_selected": one.n_selected,
             "log_likelihood": float(getattr(one.model, "log_likelihood_", np.nan)),
             "clusters": "; ".join(map(str, sizes_of(state, i)[0])),
@@ -96,4 +100,5 @@ def models_table(state: TensorState) -> pd.DataFrame:
         }
         for i, one in enumerate(state.solutions)
     ]
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    return table.drop(columns="log_likelihood") if state.hiding else table
