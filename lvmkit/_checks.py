@@ -341,8 +341,8 @@ def refuse_shape(X: Any, name: str, *, allow_nd: bool = False, least_rows: int =
     shape = tuple(np.shape(X)) if not hasattr(X, "shape") else tuple(X.shape)
     if len(shape) < 2:
         msg = (
-            f"{name} has {len(shape)} dimension(s), shape {shape}; expected rows by columns. Reshape your data: "
-            f"{name}.reshape(1, -1) makes a row of it, {name}.reshape(-1, 1) a column"
+            f"{name} has {len(shape)} dimension(s), shape {shape}; expected a 2D array, rows by columns. "
+            f"Reshape your data: {name}.reshape(1, -1) makes a row of it, {name}.reshape(-1, 1) a column"
         )
         raise ValueError(msg)
     if len(shape) > 2 and not allow_nd:
@@ -538,3 +538,17 @@ def require_one_of(value: Any, name: str, known: Iterable[Any]) -> None:
     if not isinstance(value, str) or value not in known:
         msg = f"{name}={value!r} is not known; expected one of {listed(known, 12)}"
         raise ValueError(msg)
+
+
+def teller(progress: Any) -> Any:
+    """Return what to tell the progress to: a function of a text and the fraction done, or one that says nothing."""
+    if progress is None or progress is False:
+        return _unheard
+    if not callable(progress):
+        msg = f"progress is a function of a text and the fraction done, or None; found {progress!r}"
+        raise TypeError(msg)
+    return progress
+
+
+def _unheard(text: str, done: float) -> None:
+    """Say nothing."""

@@ -29,14 +29,14 @@ def unwrapped(X: Any, *, remedy: str = "") -> tuple[Any, Names | None]:
         if matrix is None:
             msg = "X is an AnnData without a matrix (its X is None); set it, for example X.X = X.layers['counts']"
             raise ValueError(msg)
-        return check_source(matrix, "X", remedy), _distinct(names)
+        return check_source(matrix, "X", remedy), distinct(names)
     X = check_source(X, "X", remedy)
     if hasattr(X, "columns") and hasattr(X, "reindex"):
         if list(X.columns) == list(range(X.shape[1])):
             return X, None
         if not all(isinstance(c, str) for c in X.columns):
             X = X.rename(columns=str)
-        return X, _distinct(np.asarray(X.columns, dtype=object))
+        return X, distinct(np.asarray(X.columns, dtype=object))
     return X, None
 
 
@@ -57,7 +57,7 @@ def row_names(X: Any) -> Any:
     return X.index if hasattr(X, "columns") and hasattr(X, "index") else None
 
 
-def _distinct(names: Names) -> Names:
+def distinct(names: Names) -> Names:
     """Refuse names that stand twice: features could not be told apart."""
     values, counts = np.unique(names.astype(str), return_counts=True)
     if (counts > 1).any():

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import as_numbers, listed, require_number
+from lvmkit._checks import as_numbers, listed, require_number, teller
 from lvmkit._gibbs_blocks import OneLevel, Sampler, TwoLevels
 from lvmkit._topics import checked_counts, checked_topics
 from lvmkit._typing import Array, Labels, Progress, RandomState
@@ -93,6 +93,7 @@ def topic_mixtures(
     topics, prior = _checked_model(centers, alpha)
     counts = checked_counts(X, topics.shape[1])
     _check_sweeps(n_sweeps, n_burn)
+    tell = teller(progress)
     seed = int(generator_of(random_state).integers(2**63))
     present = np.flatnonzero(prior > 0)
     mixtures = np.zeros((counts.shape[0], len(prior)))
@@ -102,8 +103,7 @@ def topic_mixtures(
     ):
         mixtures[np.ix_(rows, present)] = found
         done += len(rows)
-        if progress is not None:
-            progress("Topic mixtures", done / len(mixtures))
+        tell("Topic mixtures", done / len(mixtures))
     return mixtures
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
-from lvmkit._checks import check_structure
+from lvmkit._checks import check_matrix
 from lvmkit._typing import Array, Counts
 from lvmkit.linalg import fix_signs, significant
 from lvmkit.streams import sum_blocks
@@ -91,9 +91,7 @@ class SubspaceMoments:
         SubspaceMoments
             The sums.
         """
-        check_structure(X)
-        if sparse.issparse(X) and X.format != "csr":
-            X = sparse.csr_array(X)
+        X = check_matrix(X, least_rows=0)
         B = np.ascontiguousarray(basis, dtype=np.float32)
 
         def block_sums(block: Any) -> tuple[Any, ...]:
@@ -285,7 +283,7 @@ def leading_basis(
     Rows are only multiplied by vectors: no d×d matrix is formed. Costs 2·nnz·(q+10) multiply-adds a step,
     usually four to six of them.
     """
-    check_structure(X)
+    X = check_matrix(X, least_rows=0)
     totals = row_totals(X)
     divisors = row_divisors(weighting, totals)
     a1, a2 = weighting.row_weight(1, totals), weighting.row_weight(2, totals)

@@ -5,6 +5,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from lvmkit._checks import as_numbers
 from lvmkit._typing import Array
 from lvmkit.linalg import fix_signs, significant
 
@@ -110,7 +111,7 @@ def population(centers: Any, weights: Any) -> Whitened:
     >>> found.weights.round(6)
     array([0.25, 0.75])
     """
-    C, w = np.atleast_2d(np.asarray(centers, dtype=np.float64)), np.asarray(weights, dtype=float)
+    C, w = np.atleast_2d(as_numbers(centers, "centers")), as_numbers(weights, "weights")
     if C.ndim != 2 or w.shape != C.shape[:1]:
         msg = f"centers (k, d) and weights (k,) must agree; found shapes {C.shape} and {w.shape}"
         raise ValueError(msg)

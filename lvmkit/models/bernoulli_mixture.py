@@ -16,6 +16,7 @@ from lvmkit._checks import (
     require_flag,
     require_number,
     require_seed,
+    teller,
     with_gaps,
 )
 from lvmkit._typing import Array, Labels, Progress, RandomState
@@ -25,7 +26,7 @@ from lvmkit.linalg import generator_of
 from lvmkit.mixtures import MixtureParams
 from lvmkit.models.bernoulli_stream import BernoulliStream
 from lvmkit.models.observed import observed_mask
-from lvmkit.models.starts import Method, bernoulli_start, given_params, part, random_start, silent
+from lvmkit.models.starts import Method, bernoulli_start, given_params, part, random_start
 from lvmkit.streams import single_threaded_blas
 
 NOT_OBSERVED = ", or judge rows with gaps by partial(X, observed)"
@@ -221,7 +222,7 @@ class BernoulliMixture(BernoulliStream):
         if not rows.sum():
             msg = "no row of X has any feature: all entries are 0 (after binarize, if it was given)"
             raise ValueError(msg)
-        tell = progress or silent
+        tell = teller(progress)
         with single_threaded_blas():
             prior = Prior.around(_column_sums(rows), rows.shape[0], self.prior)
             result = self._best_of_starts(rows, prior, tell)

@@ -7,13 +7,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lvmkit import _rows
-from lvmkit._checks import require_number
+from lvmkit._checks import require_number, teller
 from lvmkit._typing import Array, Progress, RandomState
 from lvmkit.families import MULTINOMIAL
 from lvmkit.gibbs import topic_mixtures
 from lvmkit.models.count_model import given_topics
 from lvmkit.models.moment_model import MomentModel
-from lvmkit.models.starts import silent
 from lvmkit.streams import single_threaded_blas
 from lvmkit.weightings import POOLED, Weighting
 
@@ -180,7 +179,7 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         del y
         rows = self._fit_rows(self._validated(X, reset=True), progress)
         self.data_fingerprint_ = _rows.fingerprint(rows)
-        (progress or silent)("done", 1.0)
+        teller(progress)("done", 1.0)
         return self
 
     def transform(self, X: Any, *, progress: Progress | None = None) -> Array:

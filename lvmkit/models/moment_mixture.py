@@ -7,14 +7,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit import _rows, mixtures
-from lvmkit._checks import require_flag, require_number
+from lvmkit._checks import require_flag, require_number, teller
 from lvmkit._typing import Array, Labels, Progress
 from lvmkit.em import StoppedBy, run_em
 from lvmkit.families import Prior
 from lvmkit.mixtures import MixtureParams
 from lvmkit.models.mixture_model import MixtureModel
 from lvmkit.models.moment_model import MomentModel
-from lvmkit.models.starts import part, silent
+from lvmkit.models.starts import part
 from lvmkit.streams import single_threaded_blas
 
 
@@ -83,7 +83,7 @@ class MomentMixture(MomentModel, MixtureModel):
             If EM ran out of steps.
         """
         del y
-        tell = progress or silent
+        tell = teller(progress)
         rows = self._fit_rows(
             self._validated(X, reset=True), part(tell, 0.0, 0.5 if self.em else 0.9)
         )

@@ -6,12 +6,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from lvmkit import decompose
-from lvmkit._checks import DataWarning, listed, require_flag, require_number, require_seed
+from lvmkit._checks import DataWarning, listed, require_flag, require_number, require_seed, teller
 from lvmkit._typing import Array, Progress, RandomState
 from lvmkit.families import Family
 from lvmkit.models.count_model import CountModel
 from lvmkit.models.row_model import SPARE_DIRECTIONS, state_order
-from lvmkit.models.starts import silent
 from lvmkit.moments import WhitenedMoments
 from lvmkit.streams import single_threaded_blas
 from lvmkit.subspaces import SubspaceMoments, leading_basis
@@ -158,7 +157,7 @@ class MomentModel(CountModel):
 
     def _fit_rows(self, rows: Any, progress: Progress | None) -> Any:
         """Fit to checked rows; return the rows that were summed."""
-        tell = progress or silent
+        tell = teller(progress)
         self._check_options()
         self._require_features(rows.shape[1])
         self._require_counted(rows)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from lvmkit._checks import unmasked
 from lvmkit._typing import Array
 
 
@@ -37,9 +38,14 @@ def observed_mask(
     """
     known = place >= 0
     if hasattr(observed, "columns") and names is not None:
+        if observed.isna().any(axis=None):
+            msg = (
+                "observed is True or False everywhere; found NaN. Write False for what is not known"
+            )
+            raise ValueError(msg)
         table = observed.rename(columns=str).reindex(columns=list(names), fill_value=False)
         return np.asarray(table.to_numpy(dtype=bool) & known, dtype=np.float64)
-    given = np.asarray(observed)
+    given = np.asarray(unmasked(observed, "observed"))
     if given.dtype == bool:
         if given.shape not in (shape[1:], shape):
             msg = f"observed has shape {given.shape}; expected {shape[1:]} or {shape}, as X has"

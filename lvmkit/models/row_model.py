@@ -64,10 +64,12 @@ class RowModel(BaseEstimator):
         self.annotations_ = {}
         if feature_names is None:
             return
-        if len(feature_names) != self.n_features_in_:
+        if isinstance(feature_names, str) or len(feature_names) != self.n_features_in_:
+            if isinstance(feature_names, str):
+                feature_names = [feature_names]
             msg = f"feature_names has {len(feature_names)} names; centers have {self.n_features_in_} features"
             raise ValueError(msg)
-        self.feature_names_in_ = np.asarray(feature_names, dtype=object)
+        self.feature_names_in_ = _rows.distinct(np.asarray(feature_names, dtype=object))
 
     def _refuse_to_forget(self) -> None:
         """Refuse to stream into parameters that were given, or read without the sums they came from."""

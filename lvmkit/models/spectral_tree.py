@@ -16,6 +16,7 @@ from lvmkit._checks import (
     require_number,
     require_range,
     require_seed,
+    teller,
 )
 from lvmkit._typing import Labels, Progress, RandomState
 from lvmkit.divisive.data_split import data_split
@@ -219,6 +220,7 @@ class SpectralTree(ClusterMixin, RowModel):
         """
         del y
         self._check_options()
+        teller(progress)
         rows = self._validated(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
         # EM stops, and k-means begins, where sums that depend on the order of rows say so: they get one order.

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
+from lvmkit import _rows
 from lvmkit._checks import as_numbers, check_matrix, listed, require_number, require_range
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import generator_of
@@ -268,8 +269,11 @@ class TensorModel(ClusterMixin, BaseEstimator):
         ValueError
             If X is complex, holds NaN, or has another shape.
         """
+        matrix, names = _rows.unwrapped(X)
         rows: Array = check_matrix(
-            X,
+            matrix,
+            rows=_rows.row_names(X),
+            columns=names,
             model=self,
             reset=reset,
             accept_sparse=False,

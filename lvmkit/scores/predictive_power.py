@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import listed, require_number, unmasked
 from lvmkit._typing import Labels
+from lvmkit.linalg import random_state_of
 from lvmkit.scores.refits import numbered
 
 _COLUMNS = ("accuracy", "balanced_accuracy", "auc", "majority")
@@ -76,7 +77,9 @@ def predictive_power(
     if min(n_test, len(positive) - n_test) < 2:
         msg = f"test_size={test_size!r} of {len(positive)} rows leaves no 2 rows on both sides; pass more"
         raise ValueError(msg)
-    splits = StratifiedShuffleSplit(n_repeats, test_size=n_test, random_state=random_state)
+    splits = StratifiedShuffleSplit(
+        n_repeats, test_size=n_test, random_state=random_state_of(random_state)
+    )
     rows = []
     for train, test in splits.split(clusters[:, None], positive):
         if any(len(np.unique(positive[side])) < 2 for side in (train, test)):
@@ -91,7 +94,7 @@ def predictive_power(
 
 def _checked(labels: npt.ArrayLike, outcome: Any) -> tuple[Labels, npt.NDArray[np.bool_]]:
     """Return clusters and whether each row has the second value of the outcome."""
-    clusters, values = numbered(labels), pd.Series(np.asarray(outcome).ravel())
+    clusters, values = numbered(labels), pd.Series(np.asarray(unmasked(outcome, "outcome")).ravel())
     if len(clusters) != len(values):
         msg = f"labels and outcome are of the same rows; found {len(clusters)} and {len(values)}"
         raise ValueError(msg)

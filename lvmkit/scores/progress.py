@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from lvmkit._checks import teller
 from lvmkit._typing import Progress
 
 
@@ -21,7 +22,7 @@ def told(progress: Progress | bool | None) -> Iterator[Progress]:
         Takes a text and the fraction done.
     """
     if progress is not True:
-        yield progress if callable(progress) else lambda _text, _done: None
+        yield teller(progress)
         return
     from tqdm.auto import tqdm  # looks for a notebook, which takes a while
 

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lvmkit._checks import check_structure
+from lvmkit._checks import check_matrix
 from lvmkit._typing import Array, Labels
 
 Rule = Literal["", "absolute", "linear"]
@@ -77,7 +77,7 @@ class Node:
         array of int (n,)
             0 or 1; 0 where both scores are equal.
         """
-        check_structure(X)
+        X = check_matrix(X, least_rows=0)
         return chosen_side(X @ self.discriminators.T + self.offsets, self.rule)
 
 

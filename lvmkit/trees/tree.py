@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._checks import check_structure, listed, require_number
+from lvmkit._checks import check_matrix, listed, require_number
 from lvmkit._typing import Array, Labels
 from lvmkit.scores.relevance import relevance_to
 from lvmkit.trees import forms
@@ -229,12 +229,12 @@ class Tree:
         ValueError
             If the tree is empty, or rows have another number of features.
         """
-        check_structure(X)
+        X = check_matrix(X, least_rows=0)
         if not self.nodes or np.shape(X)[1:] != (self.n_features,):
             held = f"has {self.n_features} features" if self.nodes else "is empty"
             msg = f"the tree {held}; found rows of shape {np.shape(X)}"
             raise ValueError(msg)
-        rows = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+        rows = sparse.csr_array(X) if sparse.issparse(X) else X
         leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
         labels = np.zeros(rows.shape[0], dtype=np.intp)
         waiting = [(0, rows, np.arange(rows.shape[0]))]

@@ -204,7 +204,7 @@ BAD_DATA = {
     "negative": (3 - X, r"[Nn]egative .*X\[0, 3\] = -1.*min_score"),
     "missing in a tensor": (np.full((2, 2, 2), np.nan), r"NaN .*X\[0, 0, 0\]"),
     "missing": (np.full((3, 3), np.nan), "NaN"),
-    "text": (np.full((2, 2, 2), "a"), "must hold counts"),
+    "text": (np.full((2, 2, 2), "a"), "must hold numbers; found text"),
     "a row": (X[0], "2D array"),
 }
 
