@@ -110,7 +110,8 @@ def save(
     Examples
     --------
     >>> m = BernoulliMixture.from_parameters([1.0], [[0.5, 0.5]], feature_names=["428", "401"])
-    >>>     >>> with tempfile.TemporaryDirectory() as folder:
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     load(save(m, Path(folder) / "model.npz")).feature_names_in_
     array(['428', '401'], dtype=object)
     """
