@@ -4,18 +4,21 @@ import contextlib
 import errno
 import json
 import os
+import re
 import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import isfinite, prod
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from lvmkit._checks import require_number
 from lvmkit._writing import in_words
 
 MAX_BYTES = 1 << 30
@@ -31,8 +34,14 @@ _MAX_DIRECTORY = 1 << 21
 _MAX_NPY_HEADER = 1_000
 _MAX_DIMENSIONS = 32
 _BLOCK = 1 << 20
+_ANY_SIZE = 1 << 50
+_HEAD = re.compile(
+    r"\{'descr': '([<>|=][biufU]\d{1,12})', 'fortran_order': (True|False), "
+    r"'shape': \(((?:\d{1,18}, )*(?:\d{1,18},?)?)\), \} *\n"
+)
+_TEXT_BYTES = 64  # of a short text in Python
 _ITEM_SIZES = {"b": (1,), "i": (1, 2, 4, 8), "u": (1, 2, 4, 8), "f": (4, 8)}
-_UNREADABLE = (
+UNREADABLE = (
     *(zipfile.BadZipFile, zlib.error, struct.error, NotImplementedError, RuntimeError),
     *(EOFError, KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError),
     *(SyntaxError, MemoryError),  # RecursionError is a RuntimeError
@@ -60,23 +69,37 @@ def readable(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def read_npz(
     path: str | os.PathLike[str], kind: str, wanted: Callable[[str], bool], max_bytes: int
 ) -> dict[str, npt.NDArray[Any]]:
-    """Read the arrays whose names are wanted: numbers and text only, of `max_bytes` at most, whole or not at all.
+    """Read arrays of numbers and text, `max_bytes` at most, all or none; others than those wanted are refused.
 
     `kind` names in messages what the file should be, such as "lvmkit model file".
     """
-    name = Path(path).name
-    with readable(path) as file:
-        try:
-            with _opened(file, max_bytes) as stored:
-                members = _members(stored, max_bytes)
-                return {
-                    key: _array(stored, member, key)
-                    for key, member in members.items()
-                    if wanted(key)
-                }
-        except _UNREADABLE as error:
-            msg = f"{name} is not a complete {kind} ({reason_of(error)}); save it again, or get another copy"
-            raise ValueError(msg) from error
+    require_number(max_bytes, "max_bytes", least=1, whole=True)
+    with readable(path) as file, complete(path, kind), _opened(file, max_bytes) as stored:
+        members = _members(stored, max_bytes)
+        found: dict[str, npt.NDArray[Any]] = {}
+        room = max_bytes
+        for key in members:
+            if not wanted(key):
+                msg = f"it holds {key[:50]!r}, which is no part of it"
+                raise ValueError(msg)
+            found[key] = _array(stored, members[key], key, room, max_bytes)
+            room -= _cost(found[key])
+        return found
+
+
+@contextmanager
+def complete(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
+    """Say of whatever is wrong with the content of a file that it is no complete file of its kind."""
+    try:
+        yield
+    except UNREADABLE as error:
+        msg = f"{Path(path).name} is not a complete {kind} ({reason_of(error)}); save it again, or get another copy"
+        raise ValueError(msg) from error
+
+
+def _cost(values: npt.NDArray[Any]) -> int:
+    """Return the bytes that an array takes, also as a list of texts."""
+    return max(values.nbytes, _TEXT_BYTES * values.size if values.dtype.kind == "U" else 0)
 
 
 def reason_of(error: BaseException) -> str:
@@ -91,8 +114,8 @@ def reason_of(error: BaseException) -> str:
     return text[:300].rstrip(".")
 
 
-def json_of(array: npt.NDArray[Any]) -> Any:
-    """Return what the JSON text in an array of one text says: finite numbers, not too long, not too deep."""
+def json_of(array: npt.NDArray[Any], *, finite: bool = True) -> Any:
+    """Return what the JSON text in an array of one text says: not too long, not too deep, finite numbers if asked."""
     if array.dtype.kind != "U" or array.size != 1:
         msg = f"its header is an array of {array.dtype} and shape {array.shape}, not one text"
         raise ValueError(msg)
@@ -100,20 +123,20 @@ def json_of(array: npt.NDArray[Any]) -> Any:
         msg = f"its header takes {array.nbytes:,} bytes; at most {MAX_HEADER_BYTES:,} are read"
         raise ValueError(msg)
     try:
-        content = json.loads(str(array.ravel()[0]), parse_constant=_refuse_constant)
+        content = json.loads(str(array.ravel()[0]))
     except RecursionError as error:
         msg = f"its header is nested more than {MAX_DEPTH} deep"
         raise ValueError(msg) from error
-    require_json(content, "its header")
+    _require_json(content, finite=finite)
     return content
 
 
-def require_json(content: Any, name: str) -> None:
-    """Refuse what is nested too deeply, or holds numbers that are infinite or too long."""
+def _require_json(content: Any, *, finite: bool) -> None:
+    """Refuse what is nested too deeply, or holds numbers that are not finite."""
     level, depth = [content], 0
     while level:
         if depth > MAX_DEPTH:
-            msg = f"{name} is nested more than {MAX_DEPTH} deep"
+            msg = f"its header is nested more than {MAX_DEPTH} deep"
             raise ValueError(msg)
         inner: list[Any] = []
         for value in level:
@@ -121,25 +144,21 @@ def require_json(content: Any, name: str) -> None:
                 inner.extend(value.values())
             elif isinstance(value, list | tuple):
                 inner.extend(value)
-            elif isinstance(value, float) and not np.isfinite(value):
-                _refuse_constant(str(value))
+            elif finite and isinstance(value, float) and not isfinite(value):
+                msg = f"its header holds the number {value}"
+                raise ValueError(msg)
         level, depth = inner, depth + 1
 
 
 def is_npz_of(path: str | os.PathLike[str], prefix: str) -> bool:
     """Tell whether the header of a file names a format that begins like this; only the header is read."""
     with contextlib.suppress(ValueError, OSError):
-        arrays = read_npz(path, "npz file", lambda key: key == "header", 1 << 40)
-        header = json_of(arrays["header"]) if "header" in arrays else None
+        with readable(path) as file, complete(path, "npz file"), _opened(file, _ANY_SIZE) as stored:
+            member = _members(stored, _ANY_SIZE)["header"]
+            header = json_of(_array(stored, member, "header", _ANY_SIZE, _ANY_SIZE), finite=False)
         named = header.get("format") if isinstance(header, dict) else None
         return isinstance(named, str) and named.startswith(prefix)
     return False
-
-
-def _refuse_constant(text: str) -> Any:
-    """Refuse NaN and infinities, which JSON does not have."""
-    msg = f"its header holds the number {text}"
-    raise ValueError(msg)
 
 
 @contextmanager
@@ -182,8 +201,10 @@ def _members(stored: zipfile.ZipFile, max_bytes: int) -> dict[str, zipfile.ZipIn
         if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             msg = f"{key!r} is compressed in another way than numpy does"
             raise ValueError(msg)
-        if member.filename.endswith(".npy"):
-            found[key] = member
+        if key == member.filename:
+            msg = f"it holds {key[:50]!r}, which is no array"
+            raise ValueError(msg)
+        found[key] = member
     header = found["header"].file_size if "header" in found else 0
     if header > MAX_HEADER_BYTES + _MAX_NPY_HEADER:
         msg = f"its header takes {header:,} bytes; at most {MAX_HEADER_BYTES:,} are read"
@@ -205,14 +226,18 @@ def _too_large(size: int, max_bytes: int) -> str:
     )
 
 
-def _array(stored: zipfile.ZipFile, member: zipfile.ZipInfo, key: str) -> npt.NDArray[Any]:
+def _array(
+    stored: zipfile.ZipFile, member: zipfile.ZipInfo, key: str, room: int, max_bytes: int
+) -> npt.NDArray[Any]:
     """Read an array of numbers or text, if its declared shape and type make the size of the member."""
     with stored.open(member) as file:
         shape, fortran, dtype = _declared(file, key)
-        size = int(np.prod([int(n) for n in shape], dtype=object)) * dtype.itemsize
+        size = prod(shape) * dtype.itemsize
         if size != member.file_size - file.tell():
             msg = f"{key!r} declares {size:,} bytes and holds {member.file_size - file.tell():,}"
             raise ValueError(msg)
+        if dtype.kind == "U" and prod(shape) * _TEXT_BYTES > room:
+            raise ValueError(_too_large(max_bytes - room + prod(shape) * _TEXT_BYTES, max_bytes))
         content = np.empty(size, dtype=np.uint8)
         place = 0
         while place < size:
@@ -236,18 +261,20 @@ def _array(stored: zipfile.ZipFile, member: zipfile.ZipInfo, key: str) -> npt.ND
 
 
 def _declared(file: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Read shape, order and type from the head of a member; numbers and text only."""
-    version = np.lib.format.read_magic(file)
-    if version != (1, 0):
-        msg = f"{key!r} is an array of version {version}"
+    """Read shape, order and type from the head of a member: numbers and text only, as numpy writes them."""
+    if np.lib.format.read_magic(file) != (1, 0):
+        msg = f"{key!r} is an array of a version that lvmkit does not write"
         raise ValueError(msg)
-    shape, fortran, dtype = np.lib.format.read_array_header_1_0(file, _MAX_NPY_HEADER)
+    head = file.read(min(struct.unpack("<H", file.read(2))[0], _MAX_NPY_HEADER)).decode("latin-1")
+    told = _HEAD.fullmatch(head)  # nothing is evaluated, unlike numpy does
+    descr = told[1] if told else ""
+    dtype = np.dtype(descr) if told and len(descr) < 20 else np.dtype("O")
     sizes = _ITEM_SIZES.get(dtype.kind)
-    plain = dtype.itemsize in sizes if sizes else dtype.kind == "U" and dtype.itemsize > 0
-    if not plain or dtype.names or dtype.subdtype:
-        msg = f"{key!r} is an array of {dtype}; expected whole or real numbers, booleans or text"
+    if told is None or not (dtype.itemsize in sizes if sizes else dtype.itemsize > 0):
+        msg = f"{key!r} is no array of whole or real numbers, booleans or text: {head[:60].strip()}"
         raise ValueError(msg)
-    if len(shape) > _MAX_DIMENSIONS or any(isinstance(n, bool) or n < 0 for n in shape):
-        msg = f"{key!r} has the shape {shape}"
+    shape = tuple(int(n) for n in told[3].split(",") if n.strip())
+    if len(shape) > _MAX_DIMENSIONS:
+        msg = f"{key!r} has {len(shape)} dimensions"
         raise ValueError(msg)
-    return shape, bool(fortran), dtype
+    return shape, told[2] == "True", dtype

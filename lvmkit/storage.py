@@ -1,17 +1,18 @@
 """Models as files of data: arrays and JSON, never code."""
 
 import json
+import math
 import os
-import zipfile
-import zlib
+import sys
+from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import Any, cast, get_args, get_type_hints
 
 import numpy as np
 
 import lvmkit
 from lvmkit._checks import listed
-from lvmkit._npz import is_npz_of
+from lvmkit._npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of, read_npz, reason_of
 from lvmkit._writing import replacing
 from lvmkit.models import (
     BernoulliMixture,
@@ -22,7 +23,11 @@ from lvmkit.models import (
     SUSTain,
     TensorNormalMixture,
 )
+from lvmkit.models.moment_model import MomentModel
+from lvmkit.models.starts import given_params
+from lvmkit.models.tensor_search import checked_options
 from lvmkit.subspaces import SubspaceMoments
+from lvmkit.tensor_normal.given import require_covariance
 from lvmkit.trees import Tree
 from lvmkit.trees.forms import PREFIX, as_arrays, nodes_of
 from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED
@@ -31,6 +36,7 @@ Mixture = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
 Model = Mixture | SpectralTree | SUSTain | TensorNormalMixture
 
 FORMAT = "lvmkit-model-1"
+KIND = "lvmkit model file"
 _MIXTURES: dict[str, type[Mixture]] = {
     model.__name__: model
     for model in (BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic)
@@ -42,27 +48,21 @@ _SUMS = {
     for name in ("basis", "divisors", "first", "second", "third", "singles", "cubes")
 }
 _WEIGHTINGS = {weighting.name: weighting for weighting in (EQUAL_ROWS, POISSON, POOLED)}
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    OSError,
-    EOFError,
-    KeyError,
-    IndexError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    NotImplementedError,
-)
-_PLAIN = (
-    *("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_", "fit_", "init_"),
-    *("penalty_", "gap_", "log_likelihood_", "bic_", "converged_"),
-)
+_PLAIN: dict[str, type] = {
+    **dict.fromkeys(("stopped_by_", "data_fingerprint_", "init_"), str),
+    **dict.fromkeys(("clipped_", "fit_", "penalty_", "gap_", "log_likelihood_", "bic_"), float),
+    **{"n_iter_": int, "converged_": bool},
+}
 _FACTOR = "factor_"
 _COVARIANCE = "covariance_"
 _DENSITY = "density_covariance_"
 _TENSORS = ("means_", "discriminants_", "density_means_")
 _PER_MODE = ("max_score", "min_score")
+_KINDS = {f"{PREFIX}{name}": "i" for name in ("parent", "size")} | {
+    f"{PREFIX}{name}": "U" for name in ("rule", "reason")
+}
+_MAY_BE_NAN = (f"{PREFIX}strength", f"{PREFIX}support")
+_OTHERS = (SpectralTree, SUSTain, TensorNormalMixture)
 
 
 def save(
@@ -80,7 +80,8 @@ def save(
     features and modes, the fingerprint of the data and the annotations. No row of
     the data is stored; but the mean of a leaf that holds one row, or equal ones, is that row: grow trees of people
     with `min_samples_leaf` of 11 or more before passing them on. The file is written beside the target and moved
-    there, so that a failure leaves the old file; only its owner can read it. A `Generator` given as `random_state` is
+    there when it is on the disk, so that a failure leaves the old file; only its owner can read it. A link is
+    followed. A `Generator` given as `random_state` is
     not stored.
 
     By `moments_`, sums over all rows, `partial_fit` goes on after `load`; they are some three times as large
@@ -105,7 +106,9 @@ def save(
     Raises
     ------
     ValueError
-        If the model is not fitted, or the annotations cannot be written as JSON.
+        If the model is not fitted or holds what `load` would refuse, or the annotations cannot be written as JSON.
+    OSError
+        If the file cannot be written; the old one is as it was.
 
     Examples
     --------
@@ -138,23 +141,34 @@ def save(
     notes = model.annotations_ if annotations is None else annotations
     _require_text_keys(notes)
     try:
-        header = json.dumps(_header(model, notes), allow_nan=False)
-    except (TypeError, ValueError) as error:
+        header = np.array(json.dumps(_header(model, notes), allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
         msg = f"annotations or parameters cannot be written as JSON: {error}"
+        raise ValueError(msg) from error
+    try:
+        _rebuilt(json_of(header), arrays)
+    except UNREADABLE as error:
+        msg = f"this {type(model).__name__} cannot be saved, since load would refuse it: {reason_of(error)}"
         raise ValueError(msg) from error
     target = Path(path)
     with replacing(target, private=True) as file:
-        np.savez_compressed(file, header=np.array(header), **arrays)
+        np.savez_compressed(file, header=header, **arrays)
     return target
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Model:
     """Read a model that `save` wrote; nothing in the file is executed.
+
+    A file may come from anybody: its sizes are checked before anything is read, and its numbers as strictly as those
+    of fresh data. At most `max_bytes` of arrays are read, 10,000 arrays, 8 million characters of names and notes,
+    nested 100 deep, and 500,000 nodes of a tree; reading takes some four times the memory of the arrays.
 
     Parameters
     ----------
     path : str or path
         The file.
+    max_bytes : int, default=2**30
+        What the arrays may hold uncompressed.
 
     Returns
     -------
@@ -165,31 +179,19 @@ def load(path: str | os.PathLike[str]) -> Model:
 
     Raises
     ------
-    FileNotFoundError
-        If there is no such file.
+    FileNotFoundError, IsADirectoryError, PermissionError, OSError
+        If there is no such file, or it may not or cannot be read.
     ValueError
-        If the file is truncated, is not a model of lvmkit, or was written by a later format.
+        If the file is truncated, is not a model of lvmkit, was written by a later format, holds what no model does, or
+        more than `max_bytes`.
     """
-    name, known = Path(path).name, {*_ARRAYS, *_INIT, *_SUMS, *_TENSORS}
-    try:
-        with Path(path).open("rb") as file:
-            if not zipfile.is_zipfile(file):
-                msg = "it is cut short or of another kind"
-                raise ValueError(msg)
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as stored:
-                header = json.loads(str(stored["header"][()]))
-                arrays = {
-                    key: stored[key]
-                    for key in stored.files
-                    if key in known or key.startswith((PREFIX, _FACTOR, _COVARIANCE, _DENSITY))
-                }
-        return _rebuilt(header, arrays)
-    except FileNotFoundError:
-        raise
-    except _UNREADABLE as error:
-        msg = f"{name} is not a complete lvmkit model file ({error}); save the model again"
-        raise ValueError(msg) from error
+    known = {*_ARRAYS, *_INIT, *_SUMS, *_TENSORS, "header"}
+    stems = (PREFIX, _FACTOR, _COVARIANCE, _DENSITY)
+    arrays = read_npz(
+        path, KIND, lambda key: key in known or key.startswith(stems), max_bytes=max_bytes
+    )
+    with complete(path, KIND):
+        return _rebuilt(json_of(arrays.pop("header")), arrays)
 
 
 def is_model_file(path: str | os.PathLike[str]) -> bool:
@@ -241,64 +243,231 @@ def _sums(model: Model) -> SubspaceMoments | None:
 
 
 def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
-    """Make a model from the content of a file."""
+    """Make a model from the content of a file, as strictly as from fresh data."""
+    _require_header(header)
+    for key, values in arrays.items():
+        _require_numbers(key, values)
+    name, names = header["model"], header["feature_names"]
+    if name == SpectralTree.__name__:
+        model: Any = _rebuilt_tree(names, arrays)
+    elif name == SUSTain.__name__:
+        model = _rebuilt_scores(header["modes"], arrays)
+    elif name == TensorNormalMixture.__name__:
+        model = _rebuilt_tensors(names, arrays)
+    else:
+        model = _rebuilt_mixture(_MIXTURES[name], names, arrays)
+    _take_params(model, header["params"])
+    if all(key in arrays for key in _INIT):
+        model.init = tuple(_given_start(arrays, model.n_features_in_))
+    for key in ("log_likelihoods_", "fit_trace_"):
+        if key in arrays:
+            _require_shape(arrays, key, (arrays[key].size,))
+            setattr(model, key, arrays[key])
+    for key, value in header["fitted"].items():
+        if key in _PLAIN:
+            _require_plain(key, value)
+            setattr(model, key, value)
+    if header.get("moments") is not None and isinstance(model, MomentModel):
+        model.moments_ = _rebuilt_sums(model, header["moments"], arrays)
+    _require_options(model)
+    model.annotations_ = header["annotations"]
+    return cast(Model, model)
+
+
+def _require_header(header: Any) -> None:
+    """Refuse a header that is of another format, lacks a part, or has one of another type."""
+    if not isinstance(header, dict):
+        msg = f"its header is a {type(header).__name__}, not a JSON object"
+        raise ValueError(msg)
     if header["format"] != FORMAT:
         msg = f"its format is {header['format']!r}; lvmkit {lvmkit.__version__} reads {FORMAT!r}"
         raise ValueError(msg)
-    if header["model"] == SpectralTree.__name__:
-        return _rebuilt_tree(header, arrays)
-    if header["model"] == SUSTain.__name__:
-        return _rebuilt_scores(header, arrays)
-    if header["model"] == TensorNormalMixture.__name__:
-        return _rebuilt_tensors(header, arrays)
-    if header["model"] not in _MIXTURES:
-        others = (SpectralTree, SUSTain, TensorNormalMixture)
-        known = [*sorted(_MIXTURES), *(other.__name__ for other in others)]
+    known = [*sorted(_MIXTURES), *(other.__name__ for other in _OTHERS)]
+    if header["model"] not in known:
         msg = f"it holds a {header['model']!r}; known are {known}"
         raise ValueError(msg)
-    model = _MIXTURES[header["model"]].from_parameters(
-        arrays.get("alpha_", arrays["weights_"]),
-        arrays["centers_"],
-        feature_names=header["feature_names"],
-    )
-    model.set_params(**header["params"])
-    if all(key in arrays for key in _INIT):
-        model.init = tuple(arrays[key] for key in _INIT)
-    # Normalizing again would change the last digit, and with it, perhaps, a label: all arrays are set as stored.
-    fitted = {key: arrays[key] for key in _ARRAYS if key in arrays}
-    for key, value in (
-        fitted | {key: header["fitted"][key] for key in _PLAIN if key in header["fitted"]}
-    ).items():
-        setattr(model, key, value)
-    model.annotations_ = header["annotations"]
-    sums = header.get("moments")  # files of earlier versions have none
-    if sums is not None and not isinstance(model, BernoulliMixture):
-        model.moments_ = SubspaceMoments(
-            weighting=_WEIGHTINGS[sums["weighting"]],
-            n_samples=sums["n_samples"],
-            n_short=sums["n_short"],
-            **{name: arrays[key] for key, name in _SUMS.items()},
-        )
-    return model
-
-
-def _rebuilt_tree(header: Any, arrays: dict[str, Any]) -> SpectralTree:
-    """Make a tree from the content of a file."""
+    for part in ("params", "fitted", "annotations"):
+        if not isinstance(header[part], dict):
+            msg = f"{part} of its header is a {type(header[part]).__name__}, not a JSON object"
+            raise ValueError(msg)
     names = header["feature_names"]
-    tree = Tree(nodes_of(arrays), None if names is None else np.asarray(names, dtype=object))
-    model = SpectralTree.from_tree(tree).set_params(**header["params"])
-    for key in _PLAIN:
-        if key in header["fitted"]:
-            setattr(model, key, header["fitted"][key])
-    model.annotations_ = header["annotations"]
+    if names is not None:
+        _require_names("feature_names", names)
+
+
+def _require_names(name: str, values: Any) -> None:
+    """Refuse what is no list of different texts."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        msg = f"{name} of its header is no list of texts"
+        raise ValueError(msg)
+    if len(set(values)) < len(values):
+        repeated = [value for value, count in Counter(values).items() if count > 1]
+        msg = f"{name} must be distinct; {listed(repeated)} stand more than once"
+        raise ValueError(msg)
+
+
+def _require_numbers(key: str, values: Any) -> None:
+    """Refuse an array of another type than `save` writes, and numbers that are not finite."""
+    kind = _KINDS.get(key, "f")
+    if key.startswith(_FACTOR):
+        kind = "i"
+    if values.dtype.kind not in (kind, "i" if key == "weights_" else kind):
+        msg = f"{key!r} is an array of {values.dtype}"
+        raise ValueError(msg)
+    if values.dtype.kind != "f" or key in _MAY_BE_NAN:
+        return
+    if not np.isfinite(values).all():
+        wrong = int(np.argmin(np.isfinite(values)))
+        place = [int(n) for n in np.unravel_index(wrong, values.shape)]
+        msg = f"{key!r} holds {values.flat[wrong]} at {place}"
+        raise ValueError(msg)
+
+
+def _require_shape(arrays: dict[str, Any], key: str, shape: tuple[int, ...]) -> None:
+    """Refuse an array whose shape does not fit the others."""
+    if arrays[key].shape != shape:
+        msg = f"{key!r} has the shape {arrays[key].shape}; expected {shape}"
+        raise ValueError(msg)
+
+
+def _require_same(given: Any, stored: Any, key: str) -> None:
+    """Refuse numbers that the model would not have made of what is stored, but for rounding."""
+    if given.shape != stored.shape or not np.allclose(given, stored, rtol=1e-9, atol=1e-9):
+        msg = (
+            f"{key!r} is not what such a model has: it is not normalized, or does not fit the rest"
+        )
+        raise ValueError(msg)
+
+
+def _require_plain(key: str, value: Any) -> None:
+    """Refuse a result of a fit that is of another type, or out of range."""
+    expected = _PLAIN[key]
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    fits = {
+        int: number and isinstance(value, int) and value >= 0,
+        float: number and abs(value) < math.inf,
+        bool: isinstance(value, bool),
+        str: isinstance(value, str),
+    }[expected]
+    if not fits:
+        msg = f"{key} is {str(value)[:50]!r}"
+        raise ValueError(msg)
+
+
+def _take_params(model: Any, params: dict[str, Any]) -> None:
+    """Set the parameters of the constructor; refuse unknown ones and other types."""
+    hints = get_type_hints(type(model).__init__)
+    for name, value in params.items():
+        if name not in hints or name == "return":
+            msg = f"a {type(model).__name__} has no parameter {name[:50]!r}"
+            raise ValueError(msg)
+        if not _fits(value, hints[name], name):
+            msg = f"the parameter {name} is {str(value)[:50]!r} ({type(value).__name__})"
+            raise ValueError(msg)
+    model.set_params(**params)
+
+
+def _fits(value: Any, hint: Any, name: str) -> bool:
+    """Tell whether what JSON holds is of a parameter's type; of sequences only those of whole numbers are stored."""
+    if hint is Any:  # starts and the like, which are stored if they are names
+        return value is None or isinstance(value, str)
+    if isinstance(value, list):
+        return name in _PER_MODE and all(type(item) is int for item in value)
+    types = set(get_args(hint) or (hint,))
+    types |= {int} if float in types else set()
+    return type(value) in types
+
+
+def _require_options(model: Any) -> None:
+    """Check the parameters of the constructor as `fit` does."""
+    if isinstance(model, TensorNormalMixture):
+        checked_options(model)
+    elif isinstance(model, SUSTain):
+        for box, factor in zip(
+            model._check_options(len(model.factors_)), model.factors_, strict=True
+        ):
+            if factor.size and not (box.least <= factor.min() and factor.max() <= box.most):
+                found = f"scores from {factor.min()} to {factor.max()}"
+                msg = f"it holds {found}, outside {box.least} to {box.most}"
+                raise ValueError(msg)
+    elif isinstance(model, BernoulliMixture):
+        model._check_options(sys.maxsize)
+    else:
+        model._check_options()
+
+
+def _rebuilt_mixture(kind: type[Mixture], names: Any, arrays: dict[str, Any]) -> Mixture:
+    """Make a mixture or topics from the content of a file."""
+    alpha = "alpha_" if kind is LatentDirichlet and "alpha_" in arrays else "weights_"
+    model = kind.from_parameters(arrays[alpha], arrays["centers_"], feature_names=names)
+    # Normalizing again would change the last digit, and with it, perhaps, a label: all arrays are set as stored.
+    for key in ("weights_", "centers_", alpha):
+        _require_same(getattr(model, key), arrays[key], key)
+        setattr(model, key, arrays[key])
     return model
 
 
-def _rebuilt_scores(header: Any, arrays: dict[str, Any]) -> SUSTain:
+def _given_start(arrays: dict[str, Any], d: int) -> list[Any]:
+    """Return the start that a model was given as arrays."""
+    weights, centers = (arrays[key] for key in _INIT)
+    given_params(weights, centers, None, d)
+    return [weights, centers]
+
+
+def _rebuilt_sums(model: Any, about: Any, arrays: dict[str, Any]) -> SubspaceMoments:
+    """Make the sums of a model of counts from the content of a file."""
+    d, q = model.n_features_in_, arrays["moments_basis"].shape[-1]
+    shapes = {"basis": (d, q), "divisors": (3,), "first": (d,), "second": (d, q)}
+    shapes |= {"third": (d, q), "singles": (d,), "cubes": (q, q, q)}
+    for key, name in _SUMS.items():
+        _require_shape(arrays, key, shapes[name])
+    counts = [about[name] for name in ("n_samples", "n_short")]
+    if not all(type(n) is int for n in counts) or not 0 <= counts[1] <= counts[0]:
+        msg = f"its sums are of {counts[0]!r} rows, {counts[1]!r} of them short"
+        raise ValueError(msg)
+    if arrays["moments_divisors"].min() < 0:
+        msg = "divisors of its sums are negative"
+        raise ValueError(msg)
+    return SubspaceMoments(
+        weighting=_WEIGHTINGS[about["weighting"]],
+        n_samples=counts[0],
+        n_short=counts[1],
+        **{name: arrays[key] for key, name in _SUMS.items()},
+    )
+
+
+def _rebuilt_tree(names: Any, arrays: dict[str, Any]) -> SpectralTree:
+    """Make a tree from the content of a file."""
+    nodes = nodes_of({key: values for key, values in arrays.items() if key.startswith(PREFIX)})
+    d = len(nodes[0].mean) if nodes else 0
+    if names is not None and len(names) != d:
+        msg = f"feature_names has {len(names)} names; the means of the tree have {d} features"
+        raise ValueError(msg)
+    model = SpectralTree.from_tree(
+        Tree(nodes, None if names is None else np.asarray(names, dtype=object))
+    )
+    for key in ("weights_", "centers_"):
+        if key in arrays:
+            _require_same(getattr(model, key), arrays[key], key)
+    return model
+
+
+def _rebuilt_scores(modes: Any, arrays: dict[str, Any]) -> SUSTain:
     """Make integer factors from the content of a file; the samples' are empty."""
-    modes, weights = header["modes"], arrays["weights_"]
+    if not isinstance(modes, list) or len(modes) < 2:
+        msg = "its modes are no list of two or more"
+        raise ValueError(msg)
+    _require_names("modes", [mode["name"] for mode in modes])
+    for mode in modes:
+        if mode["labels"] is not None:
+            _require_names(f"labels of {mode['name']!r}", mode["labels"])
+    weights = arrays["weights_"]
     factors = [arrays[f"{_FACTOR}{n}"] for n in range(1, len(modes))]
-    model = SUSTain.from_parameters(
+    for mode, factor in zip(modes[1:], factors, strict=True):
+        if mode["labels"] is not None and len(mode["labels"]) != len(factor):
+            msg = f"{mode['name']!r} has {len(mode['labels'])} labels and {len(factor)} rows of scores"
+            raise ValueError(msg)
+    return SUSTain.from_parameters(
         weights,
         [np.zeros((0, len(weights)), dtype=np.int64), *factors],
         mode_names=[mode["name"] for mode in modes],
@@ -306,33 +475,27 @@ def _rebuilt_scores(header: Any, arrays: dict[str, Any]) -> SUSTain:
             None if mode["labels"] is None else np.asarray(mode["labels"], dtype=object)
             for mode in modes
         ],
-    ).set_params(**header["params"])
-    model.annotations_ = header["annotations"]
-    if "fit_trace_" in arrays:
-        model.fit_trace_ = arrays["fit_trace_"]
-    for key in _PLAIN:
-        if key in header["fitted"]:
-            setattr(model, key, header["fitted"][key])
-    return model
+    )
 
 
-def _rebuilt_tensors(header: Any, arrays: dict[str, Any]) -> TensorNormalMixture:
+def _rebuilt_tensors(names: Any, arrays: dict[str, Any]) -> TensorNormalMixture:
     """Make a mixture of tensors from the content of a file."""
     means = arrays["means_"]
+    covariances, densities = (
+        [arrays[f"{stem}{m}"] for m in range(means.ndim - 1)] for stem in (_COVARIANCE, _DENSITY)
+    )
     model = TensorNormalMixture.from_parameters(
-        arrays["weights_"],
-        means,
-        [arrays[f"{_COVARIANCE}{m}"] for m in range(means.ndim - 1)],
-        discriminants=arrays["discriminants_"],
-    ).set_params(**header["params"])
-    model.density_means_ = arrays["density_means_"]
-    model.density_covariances_ = [arrays[f"{_DENSITY}{m}"] for m in range(means.ndim - 1)]
-    if header["feature_names"] is not None:
-        model.feature_names_in_ = np.asarray(header["feature_names"], dtype=object)
-    model.annotations_ = header["annotations"]
-    for key in _PLAIN:
-        if key in header["fitted"]:
-            setattr(model, key, header["fitted"][key])
+        arrays["weights_"], means, covariances, discriminants=arrays["discriminants_"]
+    )
+    _require_shape(arrays, "density_means_", means.shape)
+    for m, part in enumerate(densities):
+        require_covariance(part, f"{_DENSITY}{m}", means.shape[m + 1])
+    model.density_means_, model.density_covariances_ = arrays["density_means_"], densities
+    if names is not None:
+        if len(names) != model.n_features_in_:
+            msg = f"feature_names has {len(names)} names; the means have {model.n_features_in_} features"
+            raise ValueError(msg)
+        model.feature_names_in_ = np.asarray(names, dtype=object)
     return model
 
 

@@ -1,8 +1,7 @@
 """A count tensor as arrays and JSON, and as a file of these: without pickle."""
 
 import json
-import zipfile
-import zlib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,24 +11,17 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from lvmkit._checks import listed
+from lvmkit._npz import MAX_BYTES, complete, json_of, read_npz
 from lvmkit._writing import replacing
 from lvmkit.cohorts.tensors import CountTensor
 
 __all__ = ["as_arrays", "read", "tensor_of", "write"]
 
 FORMAT = "lvmkit-tensor-1"
-_UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    OSError,
-    EOFError,
-    KeyError,
-    IndexError,
-    TypeError,
-    ValueError,
-    AttributeError,
-    NotImplementedError,
-)
+KIND = "file of a CountTensor"
+_COLUMN = re.compile(r"(?:names\d+|column\d+_\d+(?:_missing)?)\Z")
+_MAX_MODES = 30
 
 
 def write(tensor: CountTensor, path: Path) -> Path:
@@ -58,13 +50,15 @@ def write(tensor: CountTensor, path: Path) -> Path:
     return path
 
 
-def read(path: Path) -> CountTensor:
+def read(path: Path, max_bytes: int = MAX_BYTES) -> CountTensor:
     """Read a tensor from a file, as `CountTensor.load` says.
 
     Parameters
     ----------
     path : Path
         The file.
+    max_bytes : int, default=2**30
+        What the arrays may hold uncompressed.
 
     Returns
     -------
@@ -78,21 +72,14 @@ def read(path: Path) -> CountTensor:
     ValueError
         If the file is truncated, or is no tensor of lvmkit.
     """
-    try:
-        with path.open("rb") as file:
-            if not zipfile.is_zipfile(file):
-                msg = "it is cut short or of another kind"
-                raise ValueError(msg)
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as stored:
-                return tensor_of(stored)
-    except FileNotFoundError:
-        raise
-    except _UNREADABLE as error:
-        msg = (
-            f"{path.name} is not a complete file of a CountTensor ({error}); save the tensor again"
-        )
-        raise ValueError(msg) from error
+    arrays = read_npz(
+        path,
+        KIND,
+        lambda key: key in ("counts", "places", "header") or bool(_COLUMN.match(key)),
+        max_bytes,
+    )
+    with complete(path, KIND):
+        return tensor_of(arrays)
 
 
 def as_arrays(tensor: CountTensor) -> dict[str, npt.NDArray[Any]]:
@@ -139,10 +126,12 @@ def as_arrays(tensor: CountTensor) -> dict[str, npt.NDArray[Any]]:
         "about": dict(tensor.about),
     }
     try:
-        return {**arrays, "header": np.array(json.dumps(header))}
-    except (TypeError, ValueError) as error:
+        text = np.array(json.dumps(header))
+        _require_header(json_of(text, finite=False))
+    except (TypeError, ValueError, RecursionError) as error:
         msg = f"about cannot be written as JSON: {error}; keep numbers, texts, lists and mappings in it"
         raise ValueError(msg) from error
+    return {**arrays, "header": text}
 
 
 def tensor_of(arrays: Mapping[str, npt.NDArray[Any]]) -> CountTensor:
@@ -165,20 +154,18 @@ def tensor_of(arrays: Mapping[str, npt.NDArray[Any]]) -> CountTensor:
     KeyError
         If one of them is missing.
     """
-    header = json.loads(str(arrays["header"][()]))
-    if header.get("format") != FORMAT:
-        msg = f"the arrays are of format {header.get('format')!r}; expected {FORMAT!r}."
-        raise ValueError(msg)
+    header = json_of(arrays["header"], finite=False)
+    _require_header(header)
+    shape = _checked_shape(header["shape"], arrays["counts"], arrays["places"])
     labels = []
     for mode, columns in enumerate(header["columns"]):
+        names = pd.Index(_of_kind(arrays, f"names{mode}", "U", shape[mode]).tolist(), dtype=object)
         values = {
-            name: _values(arrays, kind, f"column{mode}_{number}")
+            name: _values(arrays, kind, f"column{mode}_{number}", len(names))
             for number, (name, kind) in enumerate(columns)
         }
-        names = pd.Index(arrays[f"names{mode}"].tolist(), dtype=object)
         labels.append(pd.DataFrame(values, index=names))
-    cells = (arrays["counts"], tuple(arrays["places"]))
-    counts = sparse.coo_array(cells, shape=tuple(header["shape"]))
+    counts = sparse.coo_array((arrays["counts"], tuple(arrays["places"])), shape=shape)
     return CountTensor(
         counts, tuple(header["modes"]), tuple(labels), header["source"], header["about"]
     )
@@ -202,12 +189,72 @@ def _column(values: "pd.Series[Any]", kind: str, name: str) -> dict[str, npt.NDA
     return {name: np.array(texts, dtype=np.str_), f"{name}_missing": missing}
 
 
-def _values(arrays: Mapping[str, npt.NDArray[Any]], kind: str, name: str) -> Any:
-    """Return a column's values from its arrays."""
+def _values(arrays: Mapping[str, npt.NDArray[Any]], kind: str, name: str, n: int) -> Any:
+    """Return the n values of a column from its arrays."""
     if kind == "number":
-        return arrays[name]
-    missing = arrays[f"{name}_missing"]
+        return _of_kind(arrays, name, "biuf", n)
+    missing = _of_kind(arrays, f"{name}_missing", "b", n)
     texts = [
-        None if gone else text for text, gone in zip(arrays[name].tolist(), missing, strict=True)
+        None if gone else text
+        for text, gone in zip(_of_kind(arrays, name, "U", n).tolist(), missing, strict=True)
     ]
     return pd.Categorical(texts) if kind == "category" else np.array(texts, dtype=object)
+
+
+def _of_kind(
+    arrays: Mapping[str, npt.NDArray[Any]], name: str, kinds: str, n: int
+) -> npt.NDArray[Any]:
+    """Return an array of n numbers, booleans or texts; refuse another."""
+    values = arrays[name]
+    if values.dtype.kind not in kinds or values.shape != (n,):
+        msg = f"{name!r} has the type {values.dtype} and shape {values.shape}; expected ({n},)"
+        raise ValueError(msg)
+    return values
+
+
+def _require_header(header: Any) -> None:
+    """Refuse a header of another format, or with parts of other types."""
+    found = header.get("format") if isinstance(header, dict) else None
+    if found != FORMAT:
+        msg = f"the arrays are of format {found!r}; expected {FORMAT!r}"
+        raise ValueError(msg)
+    modes, columns = header["modes"], header["columns"]
+    if not isinstance(modes, list) or not isinstance(columns, list) or len(columns) != len(modes):
+        msg = "its modes and columns are no lists of the same length"
+        raise ValueError(msg)
+    for table in columns:
+        names = [name for name, _ in table]
+        known = all(kind in ("number", "category", "text") for _, kind in table)
+        if not known or not all(isinstance(name, str) for name in names):
+            msg = "its columns are no pairs of a name and a kind"
+            raise ValueError(msg)
+        if len(set(names)) < len(names):
+            msg = f"its columns {listed(names)} are not distinct"
+            raise ValueError(msg)
+    if not isinstance(header["source"], str) or not isinstance(header["about"], dict):
+        msg = "its source is no text, or what it tells about itself no mapping"
+        raise ValueError(msg)
+
+
+def _checked_shape(
+    sizes: Any, counts: npt.NDArray[Any], places: npt.NDArray[Any]
+) -> tuple[int, ...]:
+    """Return the shape (modes,) of a tensor whose counts (n,) and places (modes, n) lie within it."""
+    if not isinstance(sizes, list) or not all(type(n) is int and 0 <= n < 2**31 for n in sizes):
+        msg = f"its shape is {str(sizes)[:50]}"
+        raise ValueError(msg)
+    whole = all(part.dtype.kind == "i" and part.dtype.itemsize >= 4 for part in (counts, places))
+    if not whole or counts.ndim != 1 or places.shape != (len(sizes), len(counts)):
+        msg = (
+            f"its counts {counts.shape} of {counts.dtype} and places {places.shape} of {places.dtype} do not belong "
+            f"to {len(sizes)} modes"
+        )
+        raise ValueError(msg)
+    if not 2 <= len(sizes) <= _MAX_MODES:
+        msg = f"it has {len(sizes)} modes; from 2 to {_MAX_MODES} are read"
+        raise ValueError(msg)
+    for mode, size in enumerate(sizes):
+        if len(counts) and not (places[mode].min() >= 0 and places[mode].max() < size):
+            msg = f"a count stands outside mode {mode}, which has {size:,} indexes"
+            raise ValueError(msg)
+    return tuple(sizes)

@@ -14,6 +14,7 @@ from anndata import AnnData
 from scipy import sparse
 
 from lvmkit._checks import DataWarning, check_structure, listed
+from lvmkit._npz import MAX_BYTES
 from lvmkit.cohorts._cells import canonical, check_cells
 from lvmkit.cohorts._entries import INEXACT
 from lvmkit.cohorts._repairs import number_of
@@ -237,13 +238,19 @@ class CountTensor:
         return write(self, Path(path))
 
     @classmethod
-    def load(cls, path: str | PathLike[str]) -> "CountTensor":
+    def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> "CountTensor":
         """Read a tensor that `save` wrote; nothing in the file is executed.
+
+        A file may come from anybody: its sizes are checked before anything is read, and its parts against each other.
+        At most `max_bytes` of arrays are read (a text counts as 64 bytes or more), 10,000 arrays, 30 modes and 8
+        million characters of `about`, nested 100 deep; reading takes some ten times the memory of the arrays.
 
         Parameters
         ----------
         path : str or path
             The file.
+        max_bytes : int, default=2**30
+            What the arrays may hold uncompressed.
 
         Returns
         -------
@@ -253,14 +260,15 @@ class CountTensor:
 
         Raises
         ------
-        FileNotFoundError
-            If there is no such file.
+        FileNotFoundError, IsADirectoryError, PermissionError, OSError
+            If there is no such file, or it may not or cannot be read.
         ValueError
-            If the file is truncated, or is no tensor of lvmkit.
+            If the file is truncated, is no tensor of lvmkit, its parts contradict each other, or they are larger
+            than `max_bytes`.
         """
         from lvmkit.cohorts.tensor_arrays import read  # it makes tensors
 
-        return read(Path(path))
+        return read(Path(path), max_bytes)
 
     def _summed(self, place: int) -> sparse.csr_array:
         """Patients × one mode, summed over the others."""

@@ -13,6 +13,9 @@ from lvmkit.factorization.search import BEST, KINDS
 from lvmkit.factorization.starts import Start
 from lvmkit.factorization.updates import Box
 
+MAX_SCORE = 1_000_000
+"""No score is larger in size: what is told apart by more digits is no score."""
+
 
 def require_possible(shape: Sequence[int], n_components: int, names: Sequence[str]) -> None:
     """Refuse modes of size 1, and more components than counts of a shape can have.
@@ -75,6 +78,9 @@ def boxes_of(min_score: Any, max_score: Any, order: int) -> list[Box]:
     for mode, (low, high) in enumerate(zip(least, most, strict=True)):
         require_number(high, f"max_score of mode {mode}", least=1, whole=True)
         require_number(low, f"min_score of mode {mode}", least=-np.inf, whole=True)
+        if max(high, -low) > MAX_SCORE:
+            msg = f"scores of mode {mode} may be from {low} to {high}; they are at most {MAX_SCORE:,} in size"
+            raise ValueError(msg)
         if low > 0:
             msg = f"min_score of mode {mode} must be at most 0, so that a feature can be left out; found {low}"
             raise ValueError(msg)

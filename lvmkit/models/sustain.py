@@ -13,6 +13,7 @@ from lvmkit._checks import check_matrix, require_flag, require_number, require_s
 from lvmkit._typing import Progress, RandomState
 from lvmkit.factorization import given
 from lvmkit.factorization.asked import (
+    MAX_SCORE,
     boxes_of,
     require_possible,
     signed,
@@ -23,6 +24,7 @@ from lvmkit.factorization.assignment import assigned
 from lvmkit.factorization.counts import Unfolded
 from lvmkit.factorization.fitting import IntegerFactors, fit_to
 from lvmkit.factorization.search import Rules, best_of, threads
+from lvmkit.factorization.updates import Box
 from lvmkit.scores.progress import told
 from lvmkit.streams import single_threaded_blas, workers_of
 
@@ -179,16 +181,11 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             If an option or entry is out of range, a mode has size 1, all counts are 0, or R exceeds what the modes
             allow.
         """
-        require_number(self.n_components, "n_components", least=1, whole=True)
-        for name, least in (("n_init", 1), ("max_iter", 1), ("n_passes", 1)):
-            require_number(getattr(self, name), name, least=least, whole=True)
-        require_number(self.tol, "tol", least=0)
-        require_flag(self.round_counts, "round_counts")
-        require_seed(self.random_state)
+        self._check_numbers()
         workers = workers_of(self.n_jobs)
         data = self._unfolded(X, reset=True)
         require_possible(data.shape, self.n_components, self.mode_names_)
-        boxes = boxes_of(self.min_score, self.max_score, len(data.shape))
+        boxes = self._check_options(len(data.shape))
         rules = Rules(boxes, tol=self.tol, max_iter=self.max_iter, n_passes=self.n_passes)
         with single_threaded_blas(), told(progress) as tell:
             kept, kind = best_of(
@@ -314,12 +311,19 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         parts = [np.asarray(factor) for factor in factors]
         lambdas = whole(weights, "weights", least=1)
+        if lambdas.ndim != 1 or not len(lambdas):
+            msg = f"weights has shape {lambdas.shape}; it needs one number for every component"
+            raise ValueError(msg)
         for mode, part in enumerate(parts):
             if part.ndim != 2 or part.shape[1] != len(lambdas):
                 needed = f"with {len(lambdas)} weights it needs (n, {len(lambdas)})"
                 msg = f"factors[{mode}] has shape {part.shape}; {needed}"
                 raise ValueError(msg)
         parts = [whole(part, f"factors[{mode}]") for mode, part in enumerate(parts)]
+        for mode, part in enumerate(parts):
+            if np.abs(part).max(initial=0) > MAX_SCORE:
+                msg = f"factors[{mode}] holds scores above {MAX_SCORE:,} in size; found {np.abs(part).max():,}"
+                raise ValueError(msg)
         model = cls(
             n_components=len(lambdas),
             max_score=max(1, *(int(part.max()) for part in parts if part.size)),
@@ -332,6 +336,21 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if len(parts) == 2 and model.mode_labels_[1] is not None:
             model.feature_names_in_ = np.asarray(model.mode_labels_[1], dtype=object)
         return model
+
+    def _check_numbers(self) -> None:
+        """Refuse options out of range that have nothing to do with the modes."""
+        require_number(self.n_components, "n_components", least=1, whole=True)
+        for name, least in (("n_init", 1), ("max_iter", 1), ("n_passes", 1)):
+            require_number(getattr(self, name), name, least=least, whole=True)
+        require_number(self.tol, "tol", least=0)
+        require_flag(self.round_counts, "round_counts")
+        require_seed(self.random_state)
+        workers_of(self.n_jobs)
+
+    def _check_options(self, order: int) -> list[Box]:
+        """Refuse options out of range; return what the scores of each of `order` modes may be."""
+        self._check_numbers()
+        return boxes_of(self.min_score, self.max_score, order)
 
     def _keep(self, kept: IntegerFactors, kind: str) -> None:
         """Take over what was found."""

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 PREFIX = "tree_"
 """Of the names of a tree's arrays in a file."""
 
+MAX_NODES = 500_000
+"""Of a tree that is read from a file."""
+
 
 def frame(tree: Tree, *, n_terms: int, balance: float) -> pd.DataFrame:
     """Return a table with one row for every node; see `Tree.to_frame`."""
@@ -157,6 +160,7 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
     """
     column = {name.removeprefix(PREFIX): values for name, values in arrays.items()}
     parents = column["parent"]
+    _require_columns(column)
     children: dict[int, list[int]] = {i: [] for i in range(len(parents))}
     for node, parent in enumerate(parents):
         if parent >= node or (parent < 0) != (node == 0):
@@ -193,12 +197,42 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
+def _require_columns(column: dict[str, Any]) -> None:
+    """Refuse nodes that are too many, or that do not all have a size, a finite mean and the rest."""
+    n = len(column["parent"])
+    if n > MAX_NODES:
+        msg = f"the tree has {n:,} nodes; at most {MAX_NODES:,} are read"
+        raise ValueError(msg)
+    for name in ("parent", "size", "rule", "strength", "support", "reason"):
+        if column[name].shape != (n,):
+            msg = f"the tree has {n} nodes and {name} has the shape {column[name].shape}"
+            raise ValueError(msg)
+    if (
+        column["mean"].ndim != 2
+        or len(column["mean"]) != n
+        or not np.isfinite(column["mean"]).all()
+    ):
+        msg = "the means of the tree are incomplete"
+        raise ValueError(msg)
+    if n and column["size"].min() < 1:
+        msg = f"a node of the tree holds {column['size'].min()} rows"
+        raise ValueError(msg)
+    for name in ("strength", "support"):
+        if (np.abs(column[name]) > 1 + 1e-9).any():
+            msg = f"{name} of the tree lies outside -1 to 1"
+            raise ValueError(msg)
+
+
 def _require_vectors(column: dict[str, Any], children: dict[int, list[int]]) -> None:
     """Refuse splits that do not have two parts, a rule and finite vectors of as many features as the means."""
     splits = [node for node, parts in children.items() if parts]
     n, d = column["mean"].shape
     shapes = {"centers": (2, d), "discriminators": (2, d), "offsets": (2,)}
     fits = n == len(children) and all(len(children[node]) == 2 for node in splits)
+    size = column["size"]
+    fits = fits and all(
+        size[parts].sum() == size[node] for node, parts in children.items() if parts
+    )
     fits = fits and all(str(column["rule"][node]) in ("absolute", "linear") for node in splits)
     for name, shape in shapes.items():
         fits = fits and (not splits or column[name].shape == (len(splits), *shape))
