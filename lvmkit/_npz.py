@@ -271,7 +271,7 @@ def _declared(file: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]
     dtype = np.dtype(descr) if told and len(descr) < 20 else np.dtype("O")
     sizes = _ITEM_SIZES.get(dtype.kind)
     if told is None or not (dtype.itemsize in sizes if sizes else dtype.itemsize > 0):
-        msg = f"{key!r} is no array of whole or real numbers, booleans or text: {head[:60].strip()}"
+        msg = f"{key!r} is no array of whole or real numbers, booleans or text: {head[:99].strip()}"
         raise ValueError(msg)
     shape = tuple(int(n) for n in told[3].split(",") if n.strip())
     if len(shape) > _MAX_DIMENSIONS:

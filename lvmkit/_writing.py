@@ -56,6 +56,18 @@ def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterato
         raise in_words(error, Path(path), "write") from error
 
 
+def require_place(path: Path) -> None:
+    """Refuse a path that no file can be written to, before the work that is to be written."""
+    try:
+        target = _real(path)
+        if not os.access(target.parent, os.W_OK):
+            raise PermissionError(errno.EACCES, "")
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise in_words(error, path, "write") from error
+
+
 def in_words(error: OSError, path: Path, doing: str) -> OSError:
     """Return an error of the same type that says what could not be done with which file, and why."""
     reason = {
@@ -87,8 +99,14 @@ def _real(path: Path) -> Path:
     if target.exists() and not target.is_file():
         msg = f"cannot write {str(path)!r}: it is a device or a pipe, no file"
         raise OSError(msg)
-    if not target.parent.exists():
-        raise in_words(FileNotFoundError(errno.ENOENT, ""), target, "write")
+    if not target.parent.is_dir():
+        missing = not target.parent.exists()
+        error = (
+            FileNotFoundError(errno.ENOENT, "")
+            if missing
+            else NotADirectoryError(errno.ENOTDIR, "")
+        )
+        raise in_words(error, target, "write")
     return target
 
 

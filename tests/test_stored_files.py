@@ -131,7 +131,7 @@ ARRAYS = {
     ],
     ("SpectralTree", "centers_"): [(lambda v: v + 1, "'centers_' is not what")],
     ("SUSTain", "factor_1"): [
-        (lambda v: v * 0 + 10**9, "holds scores above 1,000,000"),
+        (lambda v: v * 0 + 10**9, "holds scores above 1,000"),
         (lambda v: v * 0 + 7, "scores from 7 to 7, outside 0 to 3"),
         (lambda v: v * 1.0, "an array of float64"),
         (lambda v: v[:, :2], "shape"),
@@ -245,7 +245,7 @@ HEADERS = {
         ({"modes": [{"name": n, "labels": ["x"] * 5} for n in "abc"]}, "'x' stand more than once"),
         ({"modes": [{"name": n} for n in "abc"]}, "it lacks 'labels'"),
         ({"modes": [{"name": str(n), "labels": None} for n in range(40)]}, "it lacks 'factor_3'"),
-        ({"params": {"max_score": 10**11}}, "at most 1,000,000 in size"),
+        ({"params": {"max_score": 10**11}}, "max_score of mode 0 must be at most 1,000 in size"),
         ({"params": {"max_score": [5, 3]}}, "max_score"),
         ({"params": {"max_score": [5, 3, "x"]}}, "the parameter max_score"),
     ],
@@ -338,7 +338,7 @@ def test_sizes_are_known_before_anything_is_read(kind, tmp_path):
     path = tmp_path / f"{kind}.npz"
     declared = {
         "declares 8,000,000,000,000 bytes": declaring("<f8", (10**12,)),
-        "declares 0 bytes": declaring("<f8", (0, 10**18), b"x" * 9),
+        "declares 0 bytes": declaring("<f8", (0, 10**15), b"x" * 9),
         "'shape': (-1, -8)": declaring("<f8", (-1, -8), b"x" * 64),
         "'descr': '|O'": declaring("|O", (1,), b"x" * 8),
         "'descr': [('a', '<f8')]": declaring([("a", "<f8")], (1,), b"x" * 8),

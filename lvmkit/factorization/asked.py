@@ -13,8 +13,8 @@ from lvmkit.factorization.search import BEST, KINDS
 from lvmkit.factorization.starts import Start
 from lvmkit.factorization.updates import Box
 
-MAX_SCORE = 1_000_000
-"""No score is larger in size: what is told apart by more digits is no score."""
+MAX_SCORE = 1_000
+"""No score is larger in size: time grows with the largest, and nobody adds up larger ones."""
 
 
 def require_possible(shape: Sequence[int], n_components: int, names: Sequence[str]) -> None:
@@ -78,9 +78,12 @@ def boxes_of(min_score: Any, max_score: Any, order: int) -> list[Box]:
     for mode, (low, high) in enumerate(zip(least, most, strict=True)):
         require_number(high, f"max_score of mode {mode}", least=1, whole=True)
         require_number(low, f"min_score of mode {mode}", least=-np.inf, whole=True)
-        if max(high, -low) > MAX_SCORE:
-            msg = f"scores of mode {mode} may be from {low} to {high}; they are at most {MAX_SCORE:,} in size"
-            raise ValueError(msg)
+        for name, value in (("max_score", high), ("min_score", -low)):
+            if value > MAX_SCORE:
+                msg = (
+                    f"{name} of mode {mode} must be at most {MAX_SCORE:,} in size; found {value:,}"
+                )
+                raise ValueError(msg)
         if low > 0:
             msg = f"min_score of mode {mode} must be at most 0, so that a feature can be left out; found {low}"
             raise ValueError(msg)

@@ -20,6 +20,13 @@ def test_one_bound_serves_all_modes_or_each_has_its_own():
     [
         (0, 0, ValueError, "max_score of mode 0 must be a whole number, at least 1; found 0"),
         (0, [5, -1], ValueError, "max_score of mode 1 .*found -1"),
+        (
+            0,
+            10**11,
+            ValueError,
+            "max_score of mode 0 must be at most 1,000 in size; found 100,000,000,000",
+        ),
+        (-(10**11), 5, ValueError, "min_score of mode 0 must be at most 1,000 in size"),
         (0, 2.5, TypeError, r"max_score of mode 0 .*found 2.5"),
         (0, True, TypeError, "max_score of mode 0"),
         (0, None, TypeError, "max_score of mode 0"),

@@ -1,8 +1,14 @@
 """The command line answers mistakes with a sentence and an exit code, never a traceback."""
 
+import subprocess
+import sys
+import tempfile
+
+import h5py
 import pytest
 
 from lvmkit.cohorts import from_texts
+from lvmkit.cohorts._h5ad import read_h5ad
 from lvmkit.datasets import load_discharges
 from lvmkit_widgets import cli
 
@@ -49,6 +55,130 @@ def test_what_is_typed_wrongly_is_told_with_the_usage(arguments, message, capsys
         cli.main(arguments)
     assert stopped.value.code == 2
     assert message in capsys.readouterr().err
+
+
+ABSURD = ("0", "-1", "1.5", "many", "", "9" * 11, "9" * 5000, "²", "nan", "inf", "1e5")
+NUMBERS = {
+    "explore": ("--components", "--port"),
+    "topics": ("--components", "--min-documents", "--max-words", "--port"),
+    "tree": ("--depth", "--leaves", "--smallest", "--port"),
+    "cards": ("--components", "--max-score", "--port"),
+    "report": ("--components",),
+}
+
+
+@pytest.mark.parametrize("command", NUMBERS)
+def test_absurd_numbers_are_refused_in_a_line(command, capsys):
+    files = {"topics": ["texts"], "report": ["a.csv", "b.html"]}.get(command, [])
+    for option in NUMBERS[command]:
+        for text in ABSURD:
+            if (option, text) == ("--port", "0"):  # takes a free one
+                continue
+            with pytest.raises(SystemExit) as stopped:
+                cli.main([command, *files, f"{option}={text}"])
+            assert stopped.value.code == 2
+            last = capsys.readouterr().err.splitlines()[-1]
+            assert f"lvmkit {command}: error: argument {option}: " in last
+            assert len(last) < 200
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    rows = [f"{i % 2},{(i // 2) % 2},{i % 3 == 0:d},1,{i % 5 == 0:d},0" for i in range(40)]
+    path.write_text("\n".join(["a,b,c,d,e,f", *rows]))
+    return path
+
+
+def test_scores_that_are_too_large_are_told_by_the_option(table, capsys, shown):
+    assert cli.main(["cards", str(table), "--max-score", "999999999", "--components", "2"]) == 1
+    error = capsys.readouterr().err
+    assert "--max-score of mode 0 must be at most 1,000 in size; found 999,999,999" in error
+
+
+@pytest.mark.parametrize("error", [RuntimeError("deep\ninside"), KeyError("x"), TypeError("no")])
+def test_what_nobody_expected_is_told_with_the_place_of_its_details(
+    error, table, capsys, monkeypatch, tmp_path
+):
+    def fail(*_, **__):
+        raise error
+
+    monkeypatch.setattr("lvmkit_widgets.open_file.open_cohort", fail)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "logs"))
+    (tmp_path / "logs").mkdir()
+    asked = ["report", str(table), str(tmp_path / "out.html")]
+    assert cli.main(asked) == 1
+    told = capsys.readouterr().err
+    (log,) = (tmp_path / "logs").iterdir()
+    assert "lvmkit report: this should not happen" in told
+    assert str(log) in told
+    assert "Traceback" not in told
+    assert told.count("\n") == 1
+    assert "Traceback" in log.read_text()
+    assert cli.main(["--debug", *asked]) == 1
+    assert "Traceback" in capsys.readouterr().err
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "absent"))
+    assert cli.main(asked) == 1
+    assert "the details are in what lvmkit --debug prints" in capsys.readouterr().err
+
+
+def test_too_little_memory_is_told(table, tmp_path, capsys, monkeypatch):
+    def fail(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("lvmkit_widgets.open_file.open_cohort", fail)
+    assert cli.main(["report", str(table), str(tmp_path / "out.html")]) == 1
+    assert "this needs more memory than there is" in capsys.readouterr().err
+
+
+def test_a_place_that_cannot_be_written_is_told_before_the_work(
+    table, tmp_path, capsys, monkeypatch
+):
+    def work(*_, **__):
+        raise AssertionError
+
+    monkeypatch.setattr("lvmkit_widgets.open_file.open_cohort", work)
+    monkeypatch.setattr(cli, "_fetcher", lambda name: work)
+    (tmp_path / "dir.html").mkdir()
+    for name, words in {
+        "absent/out.html": "there is no folder",
+        "table.csv/out.html": "is no folder",
+        "dir.html": "it is a folder",
+    }.items():
+        assert cli.main(["report", str(table), str(tmp_path / name)]) == 1
+        assert words in capsys.readouterr().err
+    assert cli.main(["fetch", "nhds2010", str(tmp_path / "absent" / "out.h5ad")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
+
+
+def test_what_is_fetched_is_written_whole_and_for_colleagues(tmp_path, monkeypatch, capsys):
+    cohort = from_texts(["fever cough", "rash cough"])
+    monkeypatch.setattr(cli, "_fetcher", lambda name: lambda: cohort)
+    out = tmp_path / "out.h5ad"
+    out.write_bytes(b"old")
+    out.chmod(0o640)
+    assert cli.main(["fetch", "dante", str(out)]) == 0
+    assert "saved as" in capsys.readouterr().out
+    assert read_h5ad(out).shape == cohort.shape
+    assert out.stat().st_mode & 0o777 == 0o640
+    before = out.read_bytes()
+    monkeypatch.setattr(type(cohort), "write_h5ad", lambda *_: 1 / 0)
+    assert cli.main(["fetch", "dante", str(out)]) == 1
+    assert out.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out.h5ad"]
+
+
+def test_an_h5ad_with_an_index_outside_its_matrix_ends_no_process(tmp_path):
+    path = tmp_path / "bad.h5ad"
+    load_discharges()[:200].copy().write_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        file["X/indices"][0] = 10**6
+    command = [sys.executable, "-m", "lvmkit_widgets.cli", "report", path, tmp_path / "x.html"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 1
+    assert "“bad.h5ad”: X is a broken sparse" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "x.html").exists()
 
 
 def test_a_report_must_be_named_as_a_page(tmp_path, capsys):

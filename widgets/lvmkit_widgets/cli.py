@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import os
 import re
 import secrets
+import shutil
 import sys
+import tempfile
+import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from lvmkit._writing import in_words, replacing, require_place
 from lvmkit_widgets.command_line import parser
 
 READING = ("text", "encoding", "language", "min_documents", "max_words")
@@ -32,7 +37,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 if all went well, 1 if not, 130 if interrupted. What was typed wrongly ends with 2.
+        0 if all went well, 1 if not, 130 if interrupted. What was typed wrongly ends with 2. Errors are told in a
+        sentence; ``lvmkit --debug`` prints where they arose.
     """
     options = parser().parse_args(arguments)
     try:
@@ -40,10 +46,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
             RUN[options.command](options)
     except KeyboardInterrupt:
         return 130
-    except (ValueError, OSError, ImportError) as error:
-        print(f"lvmkit {options.command}: {_in_words(str(error))}", file=sys.stderr)
+    except Exception as error:  # noqa: BLE001 - who types a command gets a sentence, whatever happens
+        if options.debug:
+            traceback.print_exc()
+        print(f"lvmkit {options.command}: {_told(error)}", file=sys.stderr)
         return 1
     return 0
+
+
+def _told(error: Exception) -> str:
+    """Say in a sentence what went wrong; where to find the details of what nobody expected."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return str(in_words(error, Path(os.fsdecode(error.filename)), "open"))
+    if isinstance(error, MemoryError):
+        return "this needs more memory than there is; use fewer records, codes or clusters"
+    first = (str(error).splitlines() or [""])[0]
+    if isinstance(error, (ValueError, OSError, ImportError)) and first:
+        return _in_words(first)
+    reason = f"{type(error).__name__}{': ' if first else ''}{first[:200]}"
+    return f"this should not happen ({reason}); the details are in {_details()}: please report them"
+
+
+def _details() -> str:
+    """Write the traceback to a file of the user's own; return where, or how to see it."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="lvmkit-error-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            traceback.print_exc(file=file)
+    except OSError:
+        return "what lvmkit --debug prints"
+    return name
 
 
 @contextmanager
@@ -65,6 +97,7 @@ def _noted() -> Iterator[None]:
 def _in_words(message: str) -> str:
     """Say a message of the library in the words of the command: --max-words=5, not max_words=5."""
     message = re.sub(r"\bn_components\b", "--components", message)
+    message = re.sub(r"\bmax_score\b", "--max-score", message)
     for name in READING:
         option = f"--{name.replace('_', '-')}"
         message = re.sub(rf"\b{name}(?==)|^{name}(?=: )", option, message)
@@ -191,6 +224,7 @@ def _report(options: argparse.Namespace) -> None:
     if out.suffix.lower() not in {".html", ".htm"}:
         msg = f"the report is a page: name it {out.with_suffix('.html').name!r}, not {out.name!r}"
         raise ValueError(msg)
+    require_place(out)
     widgets = import_module("lvmkit_widgets")
     cohort = import_module("lvmkit_widgets.open_file").open_cohort(path)
     model = import_module("lvmkit").BernoulliMixture(n_components=options.components).fit(cohort)
@@ -206,7 +240,10 @@ def _fetch(options: argparse.Namespace) -> None:
     if out and out.suffix != ".h5ad":
         msg = f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}"
         raise ValueError(msg)
-    cohort = _fetcher(options.name)()
+    fetcher = _fetcher(options.name)
+    if out:
+        require_place(out)
+    cohort = fetcher()
     if not hasattr(cohort, "var"):
         _tell_tensor(options.name, cohort, out)
         return
@@ -214,8 +251,17 @@ def _fetch(options: argparse.Namespace) -> None:
     kind = "words" if "word" in set(cohort.var["system"]) else "codes"
     print(f"{options.name}: {n:,} records, {d:,} {kind}")
     if out:
-        cohort.write_h5ad(out)
+        _write_h5ad(cohort, out)
         print(f"saved as {out}; explore it with: lvmkit explore {out}")
+
+
+def _write_h5ad(cohort: Any, path: Path) -> None:
+    """Write a cohort to a file, as a whole or not at all; HDF5 itself needs a file of its own to write to."""
+    with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
+        whole = Path(folder) / "cohort.h5ad"
+        cohort.write_h5ad(whole)
+        with replacing(path) as file, whole.open("rb") as source:
+            shutil.copyfileobj(source, file)
 
 
 def _tell_tensor(name: str, tensor: Any, out: Path | None) -> None:

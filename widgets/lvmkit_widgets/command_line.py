@@ -6,6 +6,8 @@ import argparse
 from importlib import import_module
 from typing import Any
 
+DIGITS = 9
+"""Of a number that is typed."""
 EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
 give another address and a token."
 DATA_SETS = (
@@ -30,6 +32,9 @@ def parser() -> argparse.ArgumentParser:
         action=_Versions,
         nargs=0,
         help="print versions of lvmkit, Python, the libraries and their kernels, for reports of faults",
+    )
+    parser.add_argument(
+        "--debug", action="store_true", help="print where an error arose, for reports of faults"
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
@@ -203,15 +208,20 @@ class _Versions(argparse.Action):
 
 def _count(text: str) -> int:
     """Return a number of clusters, words or documents."""
-    if not text.isdecimal() or int(text) < 1:
-        msg = f"{text!r} is no such number; use 1 or more"
+    if not text.isdecimal() or len(text) > DIGITS or int(text) < 1:
+        msg = f"{_short(text)} is no such number; use 1 or more, with {DIGITS} digits at most"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
 
 
+def _short(text: str) -> str:
+    """Quote what was typed, or how it begins."""
+    return repr(text if len(text) <= 40 else f"{text[:40]}…")
+
+
 def _port(text: str) -> int:
     """Return a port."""
-    if not text.isdecimal() or int(text) > 65535:
-        msg = f"{text!r} is no port; use 0 to 65535"
+    if not text.isdecimal() or len(text) > DIGITS or int(text) > 65535:
+        msg = f"{_short(text)} is no port; use 0 to 65535"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
