@@ -18,6 +18,8 @@ except ImportError:  # Windows, where a file that is open cannot be deleted
     fcntl = None  # type: ignore[assignment]
 
 PREFIX, SUFFIX = ".lvmkit-", ".partial"
+LONGEST = 500
+"""Letters of a path that messages repeat."""
 STALE_SECONDS = 3_600
 """Age of a leftover that is taken for one where files cannot be locked."""
 
@@ -83,13 +85,22 @@ def in_words(error: OSError, path: Path, doing: str) -> OSError:
         errno.ENOTDIR: f"{str(path.parent)!r} is no folder",
         errno.ENAMETOOLONG: "its name is too long",
     }.get(error.errno or 0, error.strerror or str(error))
-    told = type(error)(f"cannot {doing} {str(path)!r}: {reason}")
+    told = type(error)(f"cannot {doing} {_named(path)}: {reason}")
     told.errno = error.errno
     return told
 
 
+def _named(path: Path) -> str:
+    """Quote a path, or how it begins."""
+    text = str(path)
+    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
+
+
 def _real(path: Path) -> Path:
     """Return the path that links lead to; refuse what is no file, or in no folder."""
+    if "\0" in str(path):
+        msg = f"cannot write {_named(path)}: a name cannot hold the null character"
+        raise ValueError(msg)
     target = Path(os.path.realpath(path))
     if target.is_symlink():
         msg = f"cannot write {str(path)!r}: it is a link that leads to itself"

@@ -144,9 +144,19 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(
         "absent/out.html": "there is no folder",
         "table.csv/out.html": "is no folder",
         "dir.html": "it is a folder",
+        "nul\0.html": "a name cannot hold the null character",
+        "x" * 5000 + ".html": "its name is too long",
     }.items():
         assert cli.main(["report", str(table), str(tmp_path / name)]) == 1
-        assert words in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert words in told
+        assert len(told) < 700
+    assert cli.main(["report", str(table), "."]) == 1
+    assert "name the page that is to be written" in capsys.readouterr().err
+    assert cli.main(["report", str(tmp_path), "out.html"]) == 1
+    assert "is a folder; name a file in it" in capsys.readouterr().err
+    assert cli.main(["fetch", "nhds2010", "/"]) == 1
+    assert "such as nhds2010.h5ad" in capsys.readouterr().err
     assert cli.main(["fetch", "nhds2010", str(tmp_path / "absent" / "out.h5ad")]) == 1
     assert "there is no folder" in capsys.readouterr().err
 

@@ -107,6 +107,9 @@ def _in_words(message: str) -> str:
 def _existing(text: str) -> Path:
     """Return the path of a file that is there."""
     path = Path(text).expanduser()
+    if path.is_dir():
+        msg = f"{text!r} is a folder; name a file in it"
+        raise ValueError(msg)
     if not path.is_file():
         msg = f"there is no file {text!r}"
         raise ValueError(msg)
@@ -221,6 +224,9 @@ def _report(options: argparse.Namespace) -> None:
     """Fit a mixture to a file and save the explorer as a page."""
     path = _existing(options.file)
     out = Path(options.out).expanduser()
+    if not out.name:
+        msg = f"name the page that is to be written, such as report.html, not {options.out!r}"
+        raise ValueError(msg)
     if out.suffix.lower() not in {".html", ".htm"}:
         msg = f"the report is a page: name it {out.with_suffix('.html').name!r}, not {out.name!r}"
         raise ValueError(msg)
@@ -237,6 +243,11 @@ def _report(options: argparse.Namespace) -> None:
 def _fetch(options: argparse.Namespace) -> None:
     """Download a data set."""
     out = Path(options.out).expanduser() if options.out else None
+    if out and not out.name:
+        msg = (
+            f"name the file that is to be written, such as {options.name}.h5ad, not {options.out!r}"
+        )
+        raise ValueError(msg)
     if out and out.suffix != ".h5ad":
         msg = f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}"
         raise ValueError(msg)
