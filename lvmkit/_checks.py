@@ -190,7 +190,7 @@ def check_source(X: Any, name: str = "X", remedy: str = "") -> Any:
         X = np.asarray(X)
     elif not hasattr(X, "__array__") and not hasattr(X, "__dataframe__"):
         msg = (
-            f"{name} must be numbers, rows by columns (an array, sparse array, DataFrame or AnnData); found "
+            f"{name} must be numbers, rows by columns (an array, a sparse array or a DataFrame); found "
             f"{type(X).__name__}"
         )
         raise ValueError(msg)
@@ -324,10 +324,12 @@ def check_matrix(
 
 
 def widened(X: Any) -> Any:
-    """Return a sparse array of numbers that add up exactly where an entry stands more than once.
+    """Return numbers that add up exactly where an entry of a sparse array stands more than once.
 
     scipy adds up in the type given: 200 and 100 make 44 in uint8.
     """
+    if isinstance(X, np.ndarray) and X.dtype == np.float16:
+        return X.astype(np.float32)  # scipy has no sparse arrays of half precision
     if not sparse.issparse(X) or X.dtype.kind not in "biu" or X.format in ("dok", "lil"):
         return X
     # Copied before the type changes: astype adds up first, in the narrow type and in the user's memory.
@@ -456,6 +458,13 @@ def require_range(
     found = values[wrong].ravel()[0]
     msg = f"{name} holds {found:g} {place_of(at, *names)}{more}, above {most:g} in size: {why}"
     raise ValueError(msg)
+
+
+def summable(X: Any) -> Any:
+    """Return rows of which moments can be summed: finite, and of a size whose cubes are."""
+    X = check_matrix(X, least_rows=0)
+    require_range(X, 1e90, "sums of products of three leave the range of double precision")
+    return X
 
 
 def check_classes(y: Any, n: int, model: Any = None) -> Any:

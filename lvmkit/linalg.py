@@ -10,7 +10,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils import check_random_state
 
-from lvmkit._checks import check_structure, require_seed
+from lvmkit._checks import check_matrix, require_number, require_seed
 from lvmkit._typing import Array, RandomState
 
 DENSE_EIGH = 1_500
@@ -127,7 +127,15 @@ def whiten(m2: Array | LinearOperator, k: int) -> tuple[Array, Array]:
     values : array (k,)
         The eigenvalues, largest first.
     """
-    check_structure(m2, "m2")
+    if not isinstance(m2, LinearOperator):
+        m2 = check_matrix(m2, "m2", dtype=np.float64)
+        if m2.shape[0] != m2.shape[1]:
+            msg = f"m2 is a second moment, features by features; found shape {m2.shape}"
+            raise ValueError(msg)
+    require_number(k, "k", least=1, whole=True)
+    if k > m2.shape[0]:
+        msg = f"k={k} latent states need as many features; m2 has {m2.shape[0]}"
+        raise ValueError(msg)
     values, vectors = top_eigenpairs(m2, k)
     return whitener_of(values, vectors), values
 

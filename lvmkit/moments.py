@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator
 
-from lvmkit._checks import check_matrix
+from lvmkit._checks import summable
 from lvmkit._typing import Array, Counts
 from lvmkit.cooccurrence import first_and_second, rows_at_once
 from lvmkit.linalg import significant, whiten, whitener_of
@@ -112,7 +112,7 @@ class Moments:
         Moments
             Costs one pass over the pairs of entries within rows, or n·d² multiply-adds for dense rows.
         """
-        X = check_matrix(X, least_rows=0)
+        X = summable(X)
         d = X.shape[1]
         total = cls.zero(d, weighting)
 
@@ -239,7 +239,7 @@ class WhitenedMoments:
         WhitenedMoments
             The sums.
         """
-        X = check_matrix(X, least_rows=0)
+        X = summable(X)
         k = whitener.shape[1]
         W = np.ascontiguousarray(whitener, dtype=dtype)
         rows, columns = np.triu_indices(k)
@@ -332,7 +332,7 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     LinearOperator (d, d)
         Multiplies vectors and blocks of vectors by the same M2 that `Moments.m2` holds.
     """
-    X = check_matrix(X, least_rows=0)
+    X = summable(X)
     totals = row_totals(X)
     weight = weighting.row_weight(2, totals)
     divisor = float(weighting.divisor(2, totals).sum())

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from scipy import linalg
 
-from lvmkit._checks import check_matrix
+from lvmkit._checks import summable
 from lvmkit._typing import Array, Counts
 from lvmkit.linalg import fix_signs, significant
 from lvmkit.streams import sum_blocks
@@ -91,7 +91,7 @@ class SubspaceMoments:
         SubspaceMoments
             The sums.
         """
-        X = check_matrix(X, least_rows=0)
+        X = summable(X)
         B = np.ascontiguousarray(basis, dtype=np.float32)
 
         def block_sums(block: Any) -> tuple[Any, ...]:
@@ -283,7 +283,7 @@ def leading_basis(
     Rows are only multiplied by vectors: no d×d matrix is formed. Costs 2·nnz·(q+10) multiply-adds a step,
     usually four to six of them.
     """
-    X = check_matrix(X, least_rows=0)
+    X = summable(X)
     totals = row_totals(X)
     divisors = row_divisors(weighting, totals)
     a1, a2 = weighting.row_weight(1, totals), weighting.row_weight(2, totals)

@@ -620,5 +620,65 @@ def test_backed_data_and_views_are_read(tmp_path):
     backed.file.close()
 
 
+@pytest.mark.parametrize(
+    ("enter", "X", "message"),
+    [
+        (moments.whiten, None, "m2 must be numbers"),
+        (moments.whiten, data(), r"second moment, features by features; found shape \(40, 6\)"),
+        (moments.whiten, np.full((2, 2), np.nan), "m2 holds NaN .*in row 0, column 0"),
+        (moments.whiten, np.eye(1), "k=2 latent states"),
+        (similarities.nearest_neighbors, [[0, 1], [1]], "similarity is ragged"),
+        (similarities.nearest_neighbors, anndata.AnnData(np.eye(2)), "found AnnData"),
+        (similarities.check_similarity, anndata.AnnData(np.eye(2)), "found AnnData"),
+        (similarities.check_similarity, np.array([[0, 1e200], [1e200, 0]]), r"1e\+200"),
+        (similarities.from_embeddings, np.array([[0, np.inf]]), "W holds infinity"),
+        (moments.Moments.of, np.full((3, 2), np.nan), "X holds NaN"),
+        (moments.Moments.of, np.full((3, 2), 1e200), r"X holds 1e\+200 in row 0, column 0"),
+        (moments.SubspaceMoments.of, sparse.csr_array([[np.inf]]), "X holds infinity"),
+        (models.factor_baselines, data() * 1e9, r"counts up to 1e\+09, and AILS"),
+        (cohorts.from_counts, masked(), "masked array"),
+        (cohorts.from_counts, [[1, 0], [1]], "ragged"),
+    ],
+)
+def test_functions_of_matrices(enter, X, message):
+    second = {
+        "whiten": (2,),
+        "check_similarity": (2,),
+        "of": (moments.POOLED,),
+        "factor_baselines": (2,),
+    }
+    more = second.get(enter.__name__, ())
+    if enter == moments.SubspaceMoments.of:
+        more = (np.eye(1), moments.POOLED)
+    with pytest.raises(ValueError, match=message):
+        enter(X, *more)
+
+
+def test_half_precision_is_read():
+    half = data(np.float16)
+    topics = np.full((2, D), 1 / D)
+    assert scores.coherence(topics, half, n_top=3) == pytest.approx(
+        scores.coherence(topics, data(), n_top=3)
+    )
+    assert scores.count_codes(half, np.zeros(N, int)).totals.sum() == data().sum()
+
+
+def test_what_was_observed_is_known_everywhere():
+    frame = pd.DataFrame(data(), columns=NAMES)
+    model = models.BernoulliMixture(2).fit(frame)
+    seen = pd.DataFrame(np.ones((N, D), dtype=object), columns=NAMES)
+    seen.iloc[2, 1] = np.nan
+    with pytest.raises(ValueError, match="observed is True or False everywhere; found NaN"):
+        model.partial(frame, seen)
+    with pytest.raises(ValueError, match="observed is a masked array"):
+        model.partial(frame, np.ma.masked_array(data() > 0, mask=data() > 0))
+
+
+@pytest.mark.parametrize("model", MODELS[:6], ids=lambda model: type(model).__name__)
+def test_progress_is_a_function(model):
+    with pytest.raises(TypeError, match="progress is a function of a text and the fraction done"):
+        clone(model).fit(data(), progress="yes")
+
+
 if __name__ == "__main__":
     try_all()

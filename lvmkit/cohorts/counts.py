@@ -8,7 +8,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import check_structure, listed
+from lvmkit._checks import check_source, listed
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import FORMS, category_of, spell, system_name
 from lvmkit.cohorts._entries import INEXACT, Tally
@@ -110,7 +110,7 @@ def from_counts(
 
 def _checked(X: Any) -> sparse.csr_array:
     """Return the counts as sparse rows; refuse what is no count, naming its place."""
-    check_structure(X)
+    X = check_source(X)
     values = X.to_numpy() if isinstance(X, pd.DataFrame) else X
     if not sparse.issparse(values):
         values = np.asarray(values)

@@ -31,6 +31,9 @@ METHODS = ("real", "rounded", "scaled and rounded", "AILS")
 """In the order of the result; the first is called NMF or CP there, the next two after it."""
 _NMF_ITERATIONS = 400
 
+MOST_FOR_AILS = 10**6
+"""Larger counts let AILS's search grow without end."""
+
 
 @dataclass(frozen=True, eq=False)
 class Factorization:
@@ -121,6 +124,12 @@ def factor_baselines(
     require_number(tol, "tol", least=0)
     require_seed(random_state)
     data = _unfolded(X)
+    if "AILS" in wanted and data.rows.nnz and data.rows.data.max() > MOST_FOR_AILS:
+        msg = (
+            f"X holds counts up to {data.rows.data.max():g}, and AILS, which tries the whole numbers within reach one "
+            f"by one, takes at most {MOST_FOR_AILS:,}. Count in larger units, or leave AILS out of methods"
+        )
+        raise ValueError(msg)
     order = len(data.shape)
     require_possible(data.shape, n_components, [f"mode {n}" for n in range(order)])
     boxes = boxes_of(0, max_score, order)

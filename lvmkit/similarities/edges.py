@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import check_structure, require_range, unmasked, widened
+from lvmkit._checks import check_source, require_range, widened
 from lvmkit._typing import Array, Labels
 
 ROUNDING = 1e-8
@@ -58,7 +58,7 @@ def check_similarity(S: Any, n_features: int) -> Edges:
     >>> first.tolist(), second.tolist(), similarity.tolist()
     ([0, 1], [1, 2], [0.5, 0.2])
     """
-    check_structure(S, "similarity")
+    S = check_source(S, "similarity")
     if not sparse.issparse(S):
         S = _numbers(S)
     if S.shape != (n_features, n_features):
@@ -83,7 +83,7 @@ def check_similarity(S: Any, n_features: int) -> Edges:
 
 def _numbers(S: Any) -> Array:
     """Return a dense array of float64."""
-    values = np.asarray(unmasked(S, "similarity"))
+    values = np.asarray(S)
     if values.dtype.kind not in "biufO":
         msg = f"similarity holds {values.dtype}; expected real numbers"
         raise ValueError(msg)

@@ -3,12 +3,13 @@
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from lvmkit import _rows
-from lvmkit._checks import check_matrix, require_number, require_range
+from lvmkit._checks import check_matrix, check_source, require_number, require_range
 from lvmkit._typing import Array
 from lvmkit.linalg import top_eigenpairs
 from lvmkit.similarities.neighbors import symmetric
@@ -50,6 +51,8 @@ def from_embeddings(W: Any, *, n_neighbors: int | None = None) -> Array | sparse
     >>> from_embeddings([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0]], n_neighbors=1).nnz
     4
     """
+    if isinstance(W, pd.DataFrame):
+        W = check_source(W, "W").to_numpy(dtype=np.float64, na_value=np.nan)
     W = check_matrix(W, "W", accept_sparse=False, dtype=np.float64, allow_nan=True)
     placed = np.flatnonzero(~np.isnan(W).any(axis=1))
     if not len(placed):

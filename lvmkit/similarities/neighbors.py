@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lvmkit._checks import require_number
+from lvmkit._checks import check_source, require_number
 from lvmkit._typing import Array, Labels
 from lvmkit.similarities.edges import check_similarity
 
@@ -44,6 +44,7 @@ def nearest_neighbors(S: Any, n_neighbors: int = 5) -> sparse.csr_array:
     [[0.0, 0.9, 0.5], [0.9, 0.0, 0.0], [0.5, 0.0, 0.0]]
     """
     require_number(n_neighbors, "n_neighbors", least=1, whole=True)
+    S = check_source(S, "similarity")
     d = np.shape(S)[0] if np.ndim(S) or sparse.issparse(S) else 0
     first, second, similarity = check_similarity(S, d)
     if not sparse.issparse(S):

@@ -100,9 +100,9 @@ def test_half_a_matrix_is_refused_with_what_to_do(S):
         (np.zeros((3, 4)), r"shape \(3, 4\); expected \(6, 6\)"),
         (np.zeros(6), r"shape \(6,\)"),
         (sparse.csr_array((5, 5)), r"shape \(5, 5\)"),
-        ([["a"] * 6] * 6, "expected real numbers"),
+        ([["a"] * 6] * 6, "must hold numbers; found text"),
         (np.full((6, 6), None), "not finite"),
-        (np.full((6, 6), "x", dtype=object), "other than numbers"),
+        (np.full((6, 6), "x", dtype=object), "found the text 'x' in row 0, column 0"),
         (np.zeros((6, 6), dtype=complex), "complex128"),
     ],
 )
