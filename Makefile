@@ -64,7 +64,7 @@ wheel: $(READY)  ## build the wheel and use the core alone in an empty environme
 	$(BIN)/pytest -m wheel tests/packaging
 
 # Beside the lock, in .venv-newest and .venv-lowest; one part: make newest TESTS=tests/cohorts
-BESIDE = $(BIN)/python .ci/unlocked.py $@ $(if $(filter file,$(origin PYTHON)),,--python $(PYTHON)) $(TESTS)
+BESIDE = $(BIN)/python .ci/unlocked.py $@ $(if $(filter file,$(origin PYTHON)),,--python $(PYTHON)) -- $(TESTS)
 
 newest: $(READY)  ## tests with the newest dependencies and Python found (another: make newest PYTHON=python3.12)
 	$(BESIDE)
