@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_flag, require_number
 from lvmkit.cohorts import _tables, codes
 from lvmkit.cohorts._entries import INEXACT, Tally
+from lvmkit.cohorts._options import check_titles
 from lvmkit.cohorts._repairs import Repairs, number_of
 
 LEVELS = ("category", "full")
@@ -30,15 +31,14 @@ class Options:
         if self.level not in LEVELS:
             msg = f"level={self.level!r}; expected 'category' or 'full'."
             raise ValueError(msg)
-        if self.min_codes < 0:
-            msg = f"min_codes={self.min_codes}; expected 0 or more codes per record."
-            raise ValueError(msg)
-        if not 0 <= self.min_prevalence <= 1:
+        require_flag(self.binary, "binary")
+        require_number(self.min_codes, "min_codes", least=0, whole=True)
+        require_number(self.min_prevalence, "min_prevalence", least=0)
+        if self.min_prevalence > 1:
             msg = f"min_prevalence={self.min_prevalence}; expected a share of the records, 0 to 1."
             raise ValueError(msg)
-        if self.max_codes is not None and self.max_codes < 1:
-            msg = f"max_codes={self.max_codes}; expected 1 or more codes, or None for all."
-            raise ValueError(msg)
+        if self.max_codes is not None:
+            require_number(self.max_codes, "max_codes", least=1, whole=True)
 
 
 def assemble(
@@ -72,7 +72,9 @@ def assemble(
             "The cohort has one record: a saved model can score it, but none can be fitted to it."
         )
     features = tallied.features.iloc[wanted[n_records > 0]]
-    var = described(features, titles or {}, repairs).assign(n_records=n_records[n_records > 0])
+    var = described(features, check_titles(titles), repairs).assign(
+        n_records=n_records[n_records > 0]
+    )
     chosen = {name: value for name, value in asdict(options).items() if value is not None}
     about = {
         "source": source,

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from lvmkit._checks import listed
 from lvmkit.cohorts._attributes import column_value, typed
-from lvmkit.cohorts._files import encoding_advice, is_utf8
+from lvmkit.cohorts._files import GZIP, MARKS, encoding_advice, is_utf8
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import opened, quoted
 
@@ -40,6 +40,7 @@ def read(
     source: Any, text: str | None, document: str | None, encoding: str, repairs: Repairs
 ) -> Documents:
     """Read documents from whatever holds them."""
+    is_utf8(encoding)
     path = _path(source)
     if isinstance(source, pd.DataFrame):
         return of_frame(source, text, document, "the DataFrame")
@@ -83,6 +84,9 @@ def _exists(path: Path) -> bool:
 
 def of_frame(frame: pd.DataFrame, text: str | None, document: str | None, name: str) -> Documents:
     """Take texts from one column; the others are attributes."""
+    if frame.columns.nlevels > 1:
+        msg = f"source: {name} has column names of {frame.columns.nlevels} levels; give each column one name first."
+        raise ValueError(msg)
     _check_column(frame, "text", text, name, needed=True)
     _check_column(frame, "document", document, name)
     repeated = frame.columns[frame.columns.duplicated()].unique()
@@ -169,6 +173,8 @@ def decoded(path: Path, encoding: str) -> str:
     """Read a text file, any ends of lines made one; say where it is not in the encoding."""
     data = _bytes(path)
     plain = is_utf8(encoding)
+    if plain:
+        encoding = next((its for mark, its in MARKS.items() if data.startswith(mark)), encoding)
     try:
         text = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -186,10 +192,16 @@ def decoded(path: Path, encoding: str) -> str:
 
 def _bytes(path: Path) -> bytes:
     """Read a file, decompressed if it is gzip."""
-    if path.suffix != ".gz":
-        return path.read_bytes()
     try:
-        return gzip.decompress(path.read_bytes())
+        data = path.read_bytes()
+    except OSError as error:
+        found = "vanished" if isinstance(error, FileNotFoundError) else error.strerror
+        msg = f"source: {path.name!r} cannot be read: {found}."
+        raise ValueError(msg) from None
+    if path.suffix.lower() != ".gz" and data[:2] != GZIP:
+        return data
+    try:
+        return gzip.decompress(data)
     except (EOFError, gzip.BadGzipFile, zlib.error):
         msg = f"source: {path.name!r} is cut short or damaged; copy it again."
         raise ValueError(msg) from None

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from lvmkit.cohorts._options import require_text
+
 CHUNK = 1 << 20
 PARQUET = {".parquet", ".pq"}
 GZIP = b"\x1f\x8b"
@@ -115,19 +117,23 @@ def _walked(pattern: str) -> Iterator[str]:
 
 def check_start(name: str) -> None:
     """Refuse an empty file, and what is no table whatever its ending."""
+    fault = fault_of_start(name)
+    if fault:
+        msg = f"source: the file {Path(name).name!r} {fault}."
+        raise ValueError(msg)
+
+
+def fault_of_start(name: str) -> str:
+    """Say why a file cannot be a table, by its first bytes; "" if it may be one."""
     try:
         with Path(name).open("rb") as file:
             start = file.read(4096)
     except OSError as error:
-        msg = f"source: {Path(name).name!r} cannot be opened: {error.strerror}."
-        raise ValueError(msg) from None
+        return f"cannot be opened: {error.strerror}"
     if not start:
-        msg = f"source: the file {Path(name).name!r} is empty (0 bytes); export it again."
-        raise ValueError(msg)
-    fault = "" if is_parquet(name) and start[:4] == b"PAR1" else _other_kind(name, start)
-    if fault:
-        msg = f"source: {Path(name).name!r} is {fault}."
-        raise ValueError(msg)
+        return "is empty (0 bytes); export it again"
+    kind = "" if is_parquet(name) and start[:4] == b"PAR1" else _other_kind(name, start)
+    return kind and f"is {kind}"
 
 
 def _other_kind(name: str, start: bytes) -> str:
@@ -184,13 +190,22 @@ def is_gzip(name: str) -> bool:
         return file.read(2) == GZIP
 
 
-def first_line(name: str) -> str:
+def first_line(name: str, encoding: str = "utf-8") -> str:
     """Return the first line of a text file, or its first 16 MB."""
     try:
-        with _opened(name) as file:
-            return file.readline(1 << 24).decode("utf-8", "replace")
+        with (
+            _opened(name) as file,
+            io.TextIOWrapper(file, encoding, errors="replace", newline=None) as text,
+        ):
+            return text.readline(1 << 24)
     except (EOFError, OSError, zlib.error):  # damaged: said where it is read
         return ""
+
+
+def separator_of(header: str) -> str:
+    """Return what separates the names in a header: a comma, semicolon, tab or bar; a comma if there is one name."""
+    plain = re.sub(r'"[^"]*"', "", header)
+    return max(",;\t|", key=plain.count)
 
 
 def has_mixed_line_ends(name: str) -> bool:
@@ -233,9 +248,11 @@ def is_parquet(name: str) -> bool:
 
 def is_utf8(encoding: str) -> bool:
     """Whether an encoding needs no copy; refuse one that Python does not know."""
+    require_text(encoding, "encoding")
     try:
+        "".encode(encoding)  # refuses codecs that are no encodings of text, such as "hex"
         return codecs.lookup(encoding).name == "utf-8"
-    except LookupError:
+    except (LookupError, ValueError):
         msg = f"encoding={encoding!r} is not known; try 'utf-8', 'cp1252', 'latin-1' or 'utf-16'."
         raise ValueError(msg) from None
 
@@ -315,7 +332,7 @@ def diagnosis(names: list[str], error: Exception) -> str:
             fault = _parquet_fault(name) if is_parquet(name) else _text_fault(name)
             if not fault and not is_parquet(name):
                 header = first_line(name)
-                delimiter = max(",;\t|", key=header.count)
+                delimiter = separator_of(header)
                 layout = _layout_fault(name, delimiter) if delimiter in header else ""
                 fault = f"does not read as a table: {layout}; correct the file." if layout else ""
         except FileNotFoundError:

@@ -16,6 +16,7 @@ from lvmkit._checks import listed
 from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._entries import Entries, number_records
 from lvmkit.cohorts._groups import Group, Mode
+from lvmkit.cohorts._options import check_titles, require_text
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import Source, Table, column_list, opened_in
 from lvmkit.cohorts._thinning import Thinning, known_modes, thinned
@@ -129,6 +130,8 @@ def planned(
         msg = "modes is empty; expected names and columns, such as {'diagnosis': 'icd9'}."
         raise ValueError(msg)
     names = tuple(columns)
+    for name in names:
+        require_text(name, "modes: a name")
     for argument, given in {"system": system, "group": group, "titles": titles}.items():
         if given is not None:
             require_mapping(argument, given, f"{names[0]!r}: …")
@@ -139,7 +142,7 @@ def planned(
             column,
             (system or {}).get(name),
             (group or {}).get(name),
-            (titles or {}).get(name, {}),
+            check_titles((titles or {}).get(name), f"titles of {name!r}"),
         )
         for name, column in columns.items()
     )

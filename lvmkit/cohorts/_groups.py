@@ -12,6 +12,7 @@ from lvmkit.cohorts import _tables
 from lvmkit.cohorts._assemble import described
 from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, system_name
 from lvmkit.cohorts._entries import Entries, spelled
+from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs, number_of
 
 Group = str | Mapping[str, str] | Callable[[str], str | None] | None
@@ -33,6 +34,7 @@ class Mode:
     def check(self) -> None:
         """Refuse an unknown system, and a rule that its codes have not."""
         rule = self.group if isinstance(self.group, str) else None
+        require_text(self.system, f"system of {self.name!r}", optional=True)
         if self.system is not None and system_name(self.system) not in KNOWN:
             msg = f"system of {self.name!r} is {self.system!r}; expected {listed(KNOWN)}."
             raise ValueError(msg)

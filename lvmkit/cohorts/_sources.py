@@ -4,13 +4,15 @@ import glob
 import re
 import sqlite3
 import tempfile
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import pandas as pd
@@ -26,6 +28,7 @@ from lvmkit.cohorts._files import (
     is_parquet,
     named_files,
     needs_copy,
+    separator_of,
     text_encoding,
     with_one_line_end,
 )
@@ -170,6 +173,9 @@ def column_list(argument: str, columns: Iterable[str]) -> list[str]:
     if isinstance(columns, str):
         msg = f"{argument}={columns!r}; expected a list of columns, such as [{columns!r}]."
         raise ValueError(msg)
+    if not isinstance(columns, Iterable):
+        msg = f"{argument} must be a list of columns; found {columns!r} ({type(columns).__name__})."
+        raise TypeError(msg)
     return list(columns)
 
 
@@ -207,17 +213,48 @@ def opened_in(
             yield from _file_table(database, source, encoding, Path(folder))
 
 
+class Interruptible:
+    """A DuckDB connection whose queries Ctrl-C ends.
+
+    DuckDB does not always hear it in the thread that waits for a query, so that another thread has to wait.
+    """
+
+    def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
+        self._database = database
+        self._waiting = ThreadPoolExecutor(1, "lvmkit-query")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+    def execute(self, *query: Any) -> Any:
+        """Run a query as the connection does."""
+        if threading.current_thread() is not threading.main_thread():
+            return self._database.execute(*query)
+        running = self._waiting.submit(self._database.execute, *query)
+        try:
+            while not running.done():
+                wait([running], 0.2)
+            return running.result()
+        except KeyboardInterrupt:
+            while not running.done():  # again and again, in case that it had not begun
+                with suppress(KeyboardInterrupt):
+                    self._database.interrupt()
+                    wait([running], 0.1)
+            raise
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._waiting.shutdown()
+        self._database.close()
+
+
 @contextmanager
 def database_apart() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a private database for as long as it is needed."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
-        database = _private_database(Path(folder))
+        database = Interruptible(_private_database(Path(folder)))
         try:
-            yield database
-        except RuntimeError as error:
-            if str(error) == "Query interrupted":  # what DuckDB makes of Ctrl-C
-                raise KeyboardInterrupt from None
-            raise
+            yield cast("duckdb.DuckDBPyConnection", database)
         finally:
             database.close()
 
@@ -323,7 +360,8 @@ def _plain(values: "pd.Series[Any]") -> "pd.Series[Any]":
     if isinstance(
         kind, pd.StringDtype
     ):  # of strings that do not lie in a row DuckDB says std::bad_cast
-        return pd.Series(values.to_numpy(dtype=object, na_value=None), values.index, dtype=object)
+        texts: Any = values
+        return pd.Series(texts.to_numpy(dtype=object, na_value=None), texts.index, dtype=object)
     if isinstance(kind, pd.PeriodDtype | pd.IntervalDtype):
         return values.astype(object).map(str, na_action="ignore")
     if isinstance(kind, pd.SparseDtype):
@@ -396,7 +434,8 @@ def _text_table(
         for name, its in zip(names, encodings, strict=True)
     ]
     for name, copy in zip(names, readable, strict=True):
-        check_width(1 + max(map(first_line(copy).count, ",;\t|")), repr(Path(name).name))
+        header = first_line(copy)
+        check_width(1 + header.count(separator_of(header)), repr(Path(name).name))
     try:
         return _opened_text(database, readable, shown)
     except duckdb.Error:
@@ -479,8 +518,6 @@ def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: An
     except (TypeError, AttributeError):
         raise
     except Exception as error:  # every database library has its own errors
-        if str(error) == "Query interrupted":
-            raise KeyboardInterrupt from None
         msg = f"source: the SQL query failed: {str(error).splitlines()[0]}"
         raise ValueError(msg) from error
     return Table(database, _typed_rows(kinds), kinds, "the SQL query", zones)
@@ -522,7 +559,8 @@ def _copy_duckdb(
     values = ((local.get(name, quoted(name)), quoted(name)) for name in types)
     columns = ", ".join(f"CAST({value} AS VARCHAR) AS {name}" for value, name in values)
     _make_rows(database, list(types))
-    result = connection.execute(f"SELECT {columns} FROM ({query})")
+    waiting = Interruptible(connection)
+    result = waiting.execute(f"SELECT {columns} FROM ({query})")
     while len(block := result.fetch_df_chunk(FETCHED_ROWS // 2048)):
         database.register("block", block).execute("INSERT INTO source_rows SELECT * FROM block")
     kinds = {name: _kind(kind) for name, kind in types.items()}

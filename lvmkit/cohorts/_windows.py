@@ -169,6 +169,9 @@ def _meant(codes: pd.DataFrame, wanted: list[str]) -> npt.NDArray[np.bool_]:
 
 def _texts(codes: Iterable[str]) -> list[str]:
     """Return codes as a list of text, also if there is only one; none is blank."""
+    if not isinstance(codes, Iterable):
+        msg = f"index must have lists of codes by mode; found {codes!r} ({type(codes).__name__})."
+        raise TypeError(msg)
     texts = [codes] if isinstance(codes, str) else map(str, codes)
     return [text.strip() for text in texts if text.strip()]
 

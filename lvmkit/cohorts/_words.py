@@ -14,7 +14,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from lvmkit._checks import listed, require_number
+from lvmkit._checks import listed, require_flag, require_number
 from lvmkit.cohorts._repairs import Repairs, number_of
 
 LANGUAGES = ("english", "italian")
@@ -51,12 +51,13 @@ class WordOptions:
 
     def check(self) -> None:
         """Refuse values out of range before anything is read."""
-        if self.language not in {"auto", *LANGUAGES, None}:
+        if self.language not in ("auto", *LANGUAGES, None):
             msg = (
                 f"language={self.language!r}; expected 'auto', 'english', 'italian' or None. For another "
                 "language pass language=None and its words as stop_words."
             )
             raise ValueError(msg)
+        require_flag(self.lowercase, "lowercase")
         require_number(self.min_documents, "min_documents", least=1, whole=True)
         require_number(self.max_share, "max_share", least=0, above=True)
         if self.max_share > 1:
@@ -101,7 +102,15 @@ def word_list(argument: str, words: Iterable[str]) -> tuple[str, ...]:
     if isinstance(words, str):
         msg = f"{argument}={words!r}; expected a list of words, such as [{words!r}]."
         raise ValueError(msg)
-    return tuple(words)
+    if not isinstance(words, Iterable):
+        msg = f"{argument} must be a list of words; found {words!r} ({type(words).__name__})."
+        raise TypeError(msg)
+    found = tuple(words)
+    wrong = [word for word in found if not isinstance(word, str)]
+    if wrong:
+        msg = f"{argument} must be a list of words; found {listed(wrong)}."
+        raise ValueError(msg)
+    return found
 
 
 @dataclass(frozen=True)

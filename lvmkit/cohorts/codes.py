@@ -9,6 +9,7 @@ import pandas as pd
 from lvmkit._checks import listed
 from lvmkit.cohorts import _tables
 from lvmkit.cohorts._coding import category_of, spell, system_name
+from lvmkit.cohorts._options import require_text
 
 __all__ = ["categories", "category", "chapter", "chapters", "title"]
 
@@ -17,6 +18,7 @@ NO_CHAPTER = "Not in the table"
 
 def _known(system: str) -> str:
     """Check the name of a system that has tables."""
+    require_text(system, "system")
     name = system_name(system)
     if name not in _tables.SYSTEMS:
         msg = f"system={system!r} has no table; expected 'icd9' or 'icd10'."
@@ -55,6 +57,9 @@ def category(codes: Iterable[str], system: str) -> npt.NDArray[np.str_]:
     ['I50', 'E11']
     """
     name = _known(system)
+    if not isinstance(codes, Iterable):
+        msg = f"codes must be texts; found {codes!r} ({type(codes).__name__})."
+        raise TypeError(msg)
     texts = [str(code) for code in ([codes] if isinstance(codes, str) else codes)]
     spelled = [spell(text, name).code for text in texts]
     wrong = [text for text, code in zip(texts, spelled, strict=True) if not code]

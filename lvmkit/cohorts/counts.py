@@ -1,6 +1,7 @@
 """Cohorts from a matrix of counts that already exists."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from lvmkit._checks import check_source, listed
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import FORMS, category_of, spell, system_name
 from lvmkit.cohorts._entries import INEXACT, Tally
+from lvmkit.cohorts._options import check_titles, require_text
 from lvmkit.cohorts._repairs import Repairs
 
 __all__ = ["from_counts"]
@@ -79,6 +81,8 @@ def from_counts(
     repairs = Repairs()
     options = Options(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
+    check_titles(titles)
+    require_text(system, "system", optional=True)
     if isinstance(X, AnnData):
         feature_names = X.var_names if feature_names is None else feature_names
         obs = X.obs if obs is None else obs
@@ -87,9 +91,12 @@ def from_counts(
         if X is None:
             msg = "X: the AnnData has no X; put the counts there or pass the matrix."
             raise ValueError(msg)
-    counts = _checked(X)
-    names = _names(X, feature_names, counts.shape[1])
-    rows = _rows(X, obs, counts.shape[0])
+    X = check_source(X)
+    shape = _shape(X)
+    names = _names(X, feature_names, shape[1])
+    rows = _rows(X, obs, shape[0])
+    named = isinstance(X, pd.DataFrame) or feature_names is not None or obs is not None
+    counts = _checked(X, (rows.index, names) if named else None)
     kind = "other" if system is None else system_name(system)
     if kind not in {"icd9", "icd10", "other"}:
         msg = f"system={system!r}; expected 'icd9', 'icd10' or 'other'."
@@ -108,15 +115,20 @@ def from_counts(
     return cohort
 
 
-def _checked(X: Any) -> sparse.csr_array:
+def _shape(X: Any) -> tuple[int, int]:
+    """Return the number of records and features of what is a table."""
+    shape = tuple(X.shape) if hasattr(X, "shape") else np.shape(X)
+    if len(shape) != 2 or 0 in shape:
+        msg = f"X must be a table of records × features; found shape {shape}."
+        raise ValueError(msg)
+    return shape
+
+
+def _checked(X: Any, names: tuple[Any, Any] | None) -> sparse.csr_array:
     """Return the counts as sparse rows; refuse what is no count, naming its place."""
-    X = check_source(X)
-    values = X.to_numpy() if isinstance(X, pd.DataFrame) else X
+    values = _numbers(X) if isinstance(X, pd.DataFrame) else X
     if not sparse.issparse(values):
         values = np.asarray(values)
-    if values.ndim != 2 or 0 in values.shape:
-        msg = f"X must be a table of records × features; found shape {tuple(values.shape)}."
-        raise ValueError(msg)
     if values.dtype.kind not in "buif":
         msg = f"X must hold numbers; found the type {values.dtype}."
         raise ValueError(msg)
@@ -126,27 +138,55 @@ def _checked(X: Any) -> sparse.csr_array:
     wrong = np.flatnonzero(~np.isfinite(data) | (data < 0) | (data != np.floor(data)))
     if len(wrong):
         order = wrong[np.lexsort((found.col[wrong], found.row[wrong]))]
-        cells = [f"{data[i]:g} in row {found.row[i]}, column {found.col[i]}" for i in order[:5]]
+        cells = [f"{data[i]:g} {_place(found.row[i], found.col[i], names)}" for i in order[:5]]
         more = f" and {len(order) - 5:,} more" if len(order) > 5 else ""
+        counted = "" if names else " (counted from 0)"
         msg = (
-            f"X must hold whole numbers of at least 0; found {', '.join(cells)}{more} (counted from 0). "
+            f"X must hold whole numbers of at least 0; found {', '.join(cells)}{more}{counted}. "
             "Correct or leave out these rows."
         )
         raise ValueError(msg)
     return found.tocsr()
 
 
+def _place(row: int, column: int, names: tuple[Any, Any] | None) -> str:
+    """Say where an entry is, by names where there are names."""
+    if names is None:
+        return f"in row {row}, column {column}"
+    return f"in row {names[0][row]!r}, column {names[1][column]!r}"
+
+
+def _numbers(frame: pd.DataFrame) -> Any:
+    """Return the numbers of a DataFrame of any types of columns, NaN where missing; refuse columns of others."""
+    kinds = frame.dtypes.unique()
+    wrong = [kind for kind in kinds if not pd.api.types.is_numeric_dtype(kind)]
+    if wrong:
+        names = [str(name) for name in frame.columns[frame.dtypes.isin(wrong)]]
+        msg = f"X must hold numbers; found the type {wrong[0]} in {listed(names)}. Pass them as obs, or leave them out."
+        raise ValueError(msg)
+    if all(isinstance(kind, pd.SparseDtype) for kind in kinds):
+        accessor: Any = frame.sparse
+        return accessor.to_coo()
+    if all(isinstance(kind, np.dtype) for kind in kinds):
+        return frame.to_numpy()
+    return frame.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
 def _names(X: Any, feature_names: Sequence[str] | None, d: int) -> list[str]:
     """Names of the columns; refuse repeated ones and a wrong number."""
     if feature_names is None:
         feature_names = list(X.columns if isinstance(X, pd.DataFrame) else map(str, range(d)))
+    if isinstance(feature_names, str) or not isinstance(feature_names, Iterable):
+        msg = f"feature_names must be a list of names; found {feature_names!r} ({type(feature_names).__name__})."
+        raise TypeError(msg)
     names = [str(name).strip() for name in feature_names]
     if len(names) != d:
         msg = f"feature_names has {len(names):,} names for {d:,} columns of X."
         raise ValueError(msg)
-    repeated = (
-        sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < d else []
-    )
+    if "" in names:
+        msg = f"feature_names: column {names.index('')} of X (counted from 0) is named ''; give it a name."
+        raise ValueError(msg)
+    repeated = sorted(name for name, n in Counter(names).items() if n > 1)
     if repeated:
         msg = f"feature_names repeats {listed(repeated)}; give each column its own name."
         raise ValueError(msg)
@@ -158,6 +198,9 @@ def _rows(X: Any, obs: pd.DataFrame | None, n: int) -> pd.DataFrame:
     if obs is None:
         index = X.index if isinstance(X, pd.DataFrame) else pd.RangeIndex(n)
         obs = pd.DataFrame(index=index)
+    if not isinstance(obs, pd.DataFrame):
+        msg = f"obs must be a DataFrame of one row per record; found {type(obs).__name__}."
+        raise TypeError(msg)
     if len(obs) != n:
         msg = f"obs has {len(obs):,} rows for {n:,} rows of X."
         raise ValueError(msg)

@@ -12,6 +12,7 @@ from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, check_counts, tally
+from lvmkit.cohorts._options import check_titles, require_text
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, local_day, opened
 
@@ -116,6 +117,10 @@ def from_events(
     repairs = Repairs()
     options = Options(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
+    check_titles(titles)
+    require_text(system, "system", optional=True)
+    require_text(patient, "patient")
+    require_text(code, "code")
     named = {"patient": patient, "code": code, "count": count, "date": date}
     cohort = gathered(
         source,

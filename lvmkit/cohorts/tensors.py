@@ -1,7 +1,7 @@
 """Counts of any order with a name for every patient and code: what events become for SUSTain."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -13,7 +13,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, check_structure, listed
+from lvmkit._checks import DataWarning, check_structure, listed, unmasked
 from lvmkit._npz import MAX_BYTES
 from lvmkit.cohorts._cells import canonical, check_cells
 from lvmkit.cohorts._entries import INEXACT
@@ -84,7 +84,11 @@ class CountTensor:
     def __post_init__(self) -> None:
         """Check the parts against each other and put the cells in order."""
         check_structure(self.counts, "counts")
-        counts = sparse.coo_array(self.counts)
+        counts = sparse.coo_array(unmasked(self.counts, "counts"))
+        for name, given in {"modes": self.modes, "labels": self.labels}.items():
+            if isinstance(given, str) or not isinstance(given, Iterable):
+                msg = f"{name} must have one entry for each axis of counts; found {given!r} ({type(given).__name__})."
+                raise TypeError(msg)
         modes = tuple(self.modes)
         _check_modes(modes, counts.ndim)
         check_cells(counts)

@@ -9,6 +9,7 @@ from anndata import AnnData
 
 from lvmkit._checks import listed
 from lvmkit.cohorts._documents import Documents, joined, read, writable
+from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._words import (
     Counted,
@@ -124,6 +125,11 @@ def from_texts(
         None if vocabulary is None else word_list("vocabulary", vocabulary),
     )
     options.check()
+    require_text(text, "text", optional=True)
+    require_text(document, "document", optional=True)
+    if attributes is not None and not isinstance(attributes, pd.DataFrame):
+        msg = f"attributes must be a DataFrame with the documents' ids as index; found {type(attributes).__name__}."
+        raise TypeError(msg)
     repairs = Repairs()
     documents = read(source, text, document, encoding, repairs)
     cohort = gathered(documents, options, repairs, attributes)

@@ -14,6 +14,7 @@ from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, tally
+from lvmkit.cohorts._options import check_titles, require_text
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, opened
 
@@ -92,6 +93,8 @@ def from_wide(
     repairs = Repairs()
     options = Options(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
+    check_titles(titles)
+    require_text(system, "system", optional=True)
     cohort = gathered(
         source,
         codes=codes,

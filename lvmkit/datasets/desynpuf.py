@@ -7,6 +7,7 @@ from pathlib import Path
 import pandas as pd
 from anndata import AnnData
 
+from lvmkit._checks import require_flag
 from lvmkit.cohorts._gathering import Reading, planned
 from lvmkit.cohorts._groups import Group
 from lvmkit.cohorts._repairs import Repairs
@@ -180,6 +181,7 @@ def fetch_desynpuf_tensor(
 
 def _counted(groups: dict[str, Group], thinning: Thinning, *, heart_failure: bool) -> CountTensor:
     """Count claims by the modes that have a group."""
+    require_flag(heart_failure, "heart_failure")
     columns = {"diagnosis": DIAGNOSES, "procedure": PROCEDURES}
     chosen = {name: columns[name] for name in groups}
     systems = {"diagnosis": "icd9", "procedure": "icd9procedure"}

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pandas as pd
 from anndata import AnnData
 
+from lvmkit._checks import require_flag
 from lvmkit.cohorts._assemble import Options
 from lvmkit.cohorts._gathering import Reading, planned
 from lvmkit.cohorts._groups import Group
@@ -173,6 +174,8 @@ def fetch_nhds2010_tensor(
 
 def _discharges(codes: list[str], *, adults: bool, heart_failure: bool) -> pd.DataFrame:
     """Discharges of adults and of heart failure, as asked, with their attributes and columns of codes."""
+    require_flag(adults, "adults")
+    require_flag(heart_failure, "heart_failure")
     frame = read_text(obtain(NHDS2010), ["id", "age_unit", *ATTRIBUTES, *codes])
     rows = _chosen(frame, adults=adults, heart_failure=heart_failure)
     ages = rows["age"].astype(int) * rows["age_unit"].map(YEARS_PER_UNIT)

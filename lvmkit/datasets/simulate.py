@@ -1,12 +1,14 @@
 """Simulated mixtures of independent binary features, with the truth they were drawn from."""
 
 from collections.abc import Mapping
+from numbers import Integral
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import generator_of
 
@@ -90,6 +92,7 @@ def make_bernoulli_mixture(
     [5.0, 5.0, 5.0, 5.0]
     """
     check_sizes({"n_samples": n_samples, "n_features": n_features, "n_components": n_components})
+    require_number(codes_per_row, "codes_per_row", least=0, above=True)
     if not 0 < codes_per_row <= 0.5 * LARGEST_PROBABILITY * n_features:
         msg = (
             f"codes_per_row={codes_per_row} must be above 0 and at most "
@@ -168,6 +171,9 @@ def make_appendix_e(
 def check_sizes(sizes: Mapping[str, int]) -> None:
     """Refuse sizes below 1."""
     for name, size in sizes.items():
+        if isinstance(size, bool) or not isinstance(size, Integral):
+            msg = f"{name} must be a whole number of at least 1; found {size!r} ({type(size).__name__})."
+            raise TypeError(msg)
         if size < 1:
             msg = f"{name}={size}; expected at least 1."
             raise ValueError(msg)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lvmkit._checks import require_flag
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.datasets.simulate import check_sizes
 from lvmkit.linalg import generator_of
@@ -105,6 +106,7 @@ def make_covariate_clusters(
     if n_clusters > n_features:
         msg = f"n_clusters={n_clusters} is more than n_features={n_features}; a cluster needs a covariate."
         raise ValueError(msg)
+    require_flag(similarity_agrees, "similarity_agrees")
     rng = generator_of(random_state)
     labels = np.arange(n_features) * n_clusters // n_features
     groups = labels if similarity_agrees else labels // 2

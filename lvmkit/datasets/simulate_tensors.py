@@ -358,7 +358,7 @@ def _described(name: str, mean: Mean) -> str:
 
 def _check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
     """Refuse a name that is none of those known."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         msg = f"{name}={value!r}; expected one of {', '.join(map(repr, choices))}."
         raise ValueError(msg)
 

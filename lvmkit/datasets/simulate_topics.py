@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import require_number
+from lvmkit._checks import require_flag, require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.datasets.simulate import SimulatedMixture, check_sizes, feature_names
 from lvmkit.linalg import generator_of
@@ -121,7 +121,8 @@ def make_topics(
     check_sizes({"n_samples": n_samples, "n_features": n_features, "n_topics": n_topics})
     require_number(alpha0, "alpha0", least=0, above=True)
     _check_length(length)
-    if topics not in TOPICS:
+    require_flag(single, "single")
+    if not isinstance(topics, str) or topics not in TOPICS:
         msg = f"topics={topics!r}; expected 'zipf' or 'uniform'."
         raise ValueError(msg)
     rng = generator_of(random_state)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_flag
 from lvmkit._typing import Array
 from lvmkit.datasets._fetch import Remote, found, obtain
 
@@ -241,6 +241,7 @@ def fetch_eeg(*, scalp_only: bool = True) -> LabelledTensor:
     UCI data set 121, H. Begleiter, Neurodynamics Laboratory, State University of New York at Brooklyn; Ingber 1997,
     Physical Review E 55; the stimulus S1 as in the R package eegkitdata, of which a trial given twice is left out.
     """
+    require_flag(scalp_only, "scalp_only")
     parts = _stored(obtain(EEG))
     channels = parts["channel"]
     kept = ~np.isin(channels, NOT_SCALP) if scalp_only else np.full(len(channels), fill_value=True)
@@ -342,6 +343,8 @@ def fetch_us_crime(*, population: bool = False, totals: bool = False) -> Labelle
     -----
     Uniform Crime Reports, Federal Bureau of Investigation (public domain), as in the R package MatTransMix.
     """
+    require_flag(population, "population")
+    require_flag(totals, "totals")
     parts = _stored(obtain(CRIME))
     variables, values = parts["variable"], parts["rates"]
     left_out = [*(() if population else ("population",)), *(() if totals else TOTALS)]

@@ -127,3 +127,53 @@ def test_lost_leading_zeros_in_names_are_stated():
     with pytest.warns(DataWarning, match="lost leading zeros: restored in 38 → 038"):
         cohort = from_counts(X, feature_names=["428", "38", "250"], system="icd9")
     assert cohort.var_names.tolist() == ["038", "250", "428"]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Int8", "Float64", "boolean", "Sparse[int]", "uint8"])
+def test_nullable_and_sparse_types_are_counts(dtype):
+    frame = pd.DataFrame([[1, 0, 0], [1, 1, 0]], list("ab"), ["x", "y", "z"])
+    cohort = from_counts(frame.astype(dtype), min_codes=1)
+    assert cohort.to_df().to_dict("index") == {"a": {"x": 1, "y": 0}, "b": {"x": 1, "y": 1}}
+    mixed = frame.astype({"x": dtype})
+    assert (from_counts(mixed).X != from_counts(frame).X).nnz == 0
+    converted = pd.DataFrame([[2, 0.0], [0, 1]]).convert_dtypes()
+    assert from_counts(converted, binary=False).X.toarray().tolist() == [[2, 0], [0, 1]]
+
+
+@pytest.mark.parametrize("dtype", ["Int64", "Float64", float])
+def test_missing_counts_are_named_by_row_and_column(dtype):
+    frame = pd.DataFrame({"428": [1, None], "250": [0, 1]}, ["ann", "bob"]).astype(dtype)
+    with pytest.raises(ValueError, match=r"found nan in row 'bob', column '428'\. Correct"):
+        from_counts(frame)
+    with pytest.raises(ValueError, match=r"found -1 in row '0', column 'b'\. Correct"):
+        from_counts([[1, -1]], feature_names=["a", "b"])
+
+
+def test_columns_that_hold_no_numbers_are_named():
+    frame = pd.DataFrame({"428": [1, 0], "sex": ["f", "m"], "day": pd.Timestamp(0)})
+    with pytest.raises(
+        ValueError, match=r"X must hold numbers; found the text 'f' in row 0, column 'sex'"
+    ):
+        from_counts(frame)
+
+
+def test_masks_are_refused_unless_they_hide_nothing():
+    hidden = np.ma.masked_equal([[1, 0], [9, 1]], 9)
+    with pytest.raises(ValueError, match="X is a masked array, and hides 1 of its entries"):
+        from_counts(hidden)
+    open_mask = np.ma.masked_array([[1, 0], [1, 1]], mask=False)
+    assert from_counts(open_mask).X.sum() == 3
+
+
+def test_columns_of_several_levels_and_rows_of_several_lengths_are_refused():
+    levels = pd.DataFrame([[1, 1]], columns=pd.MultiIndex.from_tuples([("a", "x"), ("a", "y")]))
+    with pytest.raises(ValueError, match="X has columns of 2 levels; give each one name"):
+        from_counts(levels)
+    with pytest.raises(ValueError, match="X is ragged"):
+        from_counts([[1, 2], [1]])
+
+
+def test_many_repeated_names_are_found_at_once():
+    names = [f"c{i // 2}" for i in range(60_000)]
+    with pytest.raises(ValueError, match="feature_names repeats 'c0'"):
+        from_counts(sparse.csr_array((2, 60_000)), feature_names=names)

@@ -314,9 +314,9 @@ def test_a_category_that_the_tables_lack_is_kept_and_stated():
     ("options", "message"),
     [
         ({"level": "3"}, "level='3'; expected 'category' or 'full'"),
-        ({"min_codes": -1}, "min_codes=-1"),
+        ({"min_codes": -1}, "min_codes must be a whole number, at least 0; found -1"),
         ({"min_prevalence": 5}, "min_prevalence=5; expected a share"),
-        ({"max_codes": 0}, "max_codes=0"),
+        ({"max_codes": 0}, "max_codes must be a whole number, at least 1; found 0"),
         (
             {"min_codes": 9},
             "No record has min_codes=9 different codes; the longest of 3 records has 3",

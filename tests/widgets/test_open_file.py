@@ -1,10 +1,21 @@
 import gzip
+import io
+import zipfile
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from lvmkit_widgets.open_file import Layout, guess, list_files, open_cohort, preview
+
+
+def packed(name):
+    """Zip archive of one file."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        archive.writestr(name, "a,b")
+    return target.getvalue()
+
 
 WIDE = pd.DataFrame(
     {
@@ -114,6 +125,10 @@ def test_another_encoding_is_read_and_said(tmp_path):
         ("cut.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "cut short"),
         ("fake.parquet", b"x" * 99, "not a Parquet file"),
         ("fake.h5ad", b"x" * 99, "not a complete h5ad"),
+        ("picture.csv", b"\x89PNG\r\n\x1a\n\x81", "“picture.csv” is a PNG picture, not a table"),
+        ("packed.csv", packed("b.csv"), "“packed.csv” is a zip archive that holds 'b.csv': unpack"),
+        ("wide.csv", b"a," * 20_000 + b"b\n", "“wide.csv” has 20,001 columns; at most 20,000"),
+        ("cut16.csv", "a,b\n1,2".encode("utf-16")[:-1], "“cut16.csv” is cut short or damaged"),
     ],
 )
 def test_a_bad_file_says_what_to_do(tmp_path, name, content, message):
@@ -121,6 +136,32 @@ def test_a_bad_file_says_what_to_do(tmp_path, name, content, message):
         (tmp_path / name).write_bytes(content)
     with pytest.raises(ValueError, match=message):
         open_cohort(tmp_path / name)
+
+
+@pytest.mark.parametrize("sep", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_separators_encodings_and_gzip_are_found(tmp_path, sep, encoding, packed):
+    data = WIDE.assign(city="Zürich").to_csv(index=False, sep=sep).encode(encoding)
+    (tmp_path / "a.csv").write_bytes(gzip.compress(data) if packed else data)
+    cohort = open_cohort(tmp_path / "a.csv")
+    assert cohort.n_obs == 4
+    assert cohort.obs["age"].tolist() == [70, 61, 55, 40]
+    COUNTS.to_csv(tmp_path / "b.csv", index=False, sep=sep, encoding=encoding)
+    assert open_cohort(tmp_path / "b.csv", min_codes=1).n_obs == 2
+
+
+def test_bytes_that_cp1252_lacks_are_read_and_said(tmp_path):
+    data = WIDE.assign(city="x\x81").to_csv(index=False).encode("latin-1")
+    (tmp_path / "a.csv").write_bytes(data)
+    told = open_cohort(tmp_path / "a.csv").uns["cohort"]["repairs"][0]
+    assert told == "The file is not UTF-8; it was read as latin-1."
+
+
+def test_a_folder_that_holds_itself_is_listed_once(tmp_path):
+    (tmp_path / "a.csv").write_text("x")
+    (tmp_path / "self").symlink_to(tmp_path, target_is_directory=True)
+    assert list_files([tmp_path]) == [tmp_path / "a.csv"]
 
 
 def test_files_are_listed_one_level_deep(tmp_path):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import codecs
+import glob
 import gzip
 import re
 import warnings
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,15 +18,23 @@ import pandas as pd
 
 from lvmkit import cohorts
 from lvmkit._checks import DataWarning
+from lvmkit.cohorts._files import (
+    fault_of_start,
+    first_line,
+    is_gzip,
+    is_parquet,
+    separator_of,
+    text_encoding,
+)
 from lvmkit.cohorts._h5ad import read_h5ad
 
-PARQUET = {".parquet", ".pq"}
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".h5ad")
 PREVIEW_ROWS = 300
 MOST_ATTRIBUTES = 12
 MOST_LEVELS = 12
 FEW_COUNTS = 5  # at least so many columns of counts make a table of counts
 BLOCK = 1 << 20
+MOST_COLUMNS = 20_000  # to guess the layout of more takes longer than anybody waits
 
 PATIENT = (
     *("patient", "patient_id", "patientid", "subject_id", "subject", "person_id", "person"),
@@ -99,21 +109,9 @@ def preview(path: str | Path) -> pd.DataFrame:
         When there is no such file, or it is no table.
     """
     file = _checked(path)
-    if file.suffix in PARQUET:
+    if is_parquet(file.name):
         return _read_parquet(file, PREVIEW_ROWS).fillna("").astype(str)
-    try:
-        separator = "\t" if ".tsv" in file.name else ","
-        return pd.read_csv(
-            file,
-            dtype=str,
-            keep_default_na=False,
-            nrows=PREVIEW_ROWS,
-            sep=separator,
-            encoding=encoding_of(file),
-        )
-    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
-        message = f"“{file.name}” cannot be read as a table: {error}. Export it again as CSV."
-        raise ValueError(message) from error
+    return _read_text(file, encoding_of(file), dtype=str, keep_default_na=False, nrows=PREVIEW_ROWS)
 
 
 def guess(table: pd.DataFrame) -> Layout | None:
@@ -205,13 +203,13 @@ def list_files(folders: Sequence[str | Path]) -> list[Path]:
     list of Path
         At most 200.
     """
-    found: dict[Path, None] = {}
+    found: dict[Path, Path] = {}  # by where links lead, as a folder may hold itself
     for folder in folders:
         for pattern in ("*", "*/*"):
             for path in sorted(Path(folder).glob(pattern)):
                 if path.name.lower().endswith(ENDINGS) and path.is_file():
-                    found[path] = None
-    return list(found)[:200]
+                    found.setdefault(path.resolve(), path)
+    return list(found.values())[:200]
 
 
 def encoding_of(file: Path) -> str:
@@ -227,18 +225,58 @@ def encoding_of(file: Path) -> str:
     str
         "utf-8" if its rows are, else "cp1252", which reads anything from old spreadsheets.
     """
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    opener = gzip.open if file.suffix == ".gz" else open
+    marked = text_encoding(str(file), "utf-8")
+    candidates = [marked] if marked != "utf-8" else ["utf-8", "cp1252"]
+    try:
+        return next((name for name in candidates if _fits(file, name)), "latin-1")
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        message = f"“{file.name}” is cut short or damaged; copy it again."
+        raise ValueError(message) from error
+    except OSError as error:
+        message = f"“{file.name}” cannot be read: {error.strerror}."
+        raise ValueError(message) from error
+
+
+def _fits(file: Path, encoding: str) -> bool:
+    """Whether all bytes of a file are text in an encoding; an encoding that its first bytes name has to fit."""
+    decoder = codecs.getincrementaldecoder(encoding)()
+    opener = gzip.open if is_gzip(str(file)) or file.suffix.lower() == ".gz" else open
     try:
         with opener(file, "rb") as stream:
             for block in iter(lambda: stream.read(BLOCK), b""):
                 decoder.decode(block)
-    except UnicodeDecodeError:
-        return "cp1252"
-    except (EOFError, gzip.BadGzipFile) as error:
+            decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        if encoding in ("utf-8", "cp1252"):
+            return False
         message = f"“{file.name}” is cut short or damaged; copy it again."
         raise ValueError(message) from error
-    return "utf-8"
+    return True
+
+
+def _read_text(file: Path, encoding: str, **options: Any) -> pd.DataFrame:
+    """Read rows of a text file, separated as its header is."""
+    header = first_line(str(file), encoding)
+    separator = separator_of(header)
+    width = header.count(separator) + 1
+    if width > MOST_COLUMNS:
+        message = (
+            f"“{file.name}” has {width:,} columns; at most {MOST_COLUMNS:,} can be opened here. Leave out those that "
+            "are not needed, or read it in Python and pass it to cohorts.from_counts."
+        )
+        raise ValueError(message)
+    packed: Literal["gzip"] | None = "gzip" if is_gzip(str(file)) else None
+    try:
+        found: pd.DataFrame = pd.read_csv(
+            file, sep=separator, encoding=encoding, compression=packed, **options
+        )
+    except (pd.errors.ParserError, pd.errors.EmptyDataError) as error:
+        message = f"“{file.name}” cannot be read as a table: {error}. Export it again as CSV."
+        raise ValueError(message) from error
+    except OSError as error:
+        message = f"“{file.name}” cannot be read: {error.strerror or error}."
+        raise ValueError(message) from error
+    return found
 
 
 def _checked(path: str | Path) -> Path:
@@ -250,15 +288,16 @@ def _checked(path: str | Path) -> Path:
     if not file.name.lower().endswith(ENDINGS):
         message = f"“{file.name}” is none of {', '.join(ENDINGS)}; export the table as CSV."
         raise ValueError(message)
-    if not file.stat().st_size:
-        message = f"“{file.name}” is empty."
+    fault = "" if file.suffix.lower() == ".h5ad" else fault_of_start(str(file))
+    if fault or not file.stat().st_size:
+        message = f"“{file.name}” {fault or 'is empty'}."
         raise ValueError(message)
     return file
 
 
 def _read(file: Path, layout: Layout, min_codes: int) -> Any:
     """Read a table by its layout."""
-    encoding = "utf-8" if file.suffix in PARQUET else encoding_of(file)
+    encoding = "utf-8" if is_parquet(file.name) else encoding_of(file)
     if layout.kind == "wide":
         cohort = cohorts.from_wide(
             file,
@@ -284,7 +323,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
         )
     else:
         cohort = _read_counts(file, layout, min_codes, encoding)
-    if encoding != "utf-8":
+    if encoding in ("cp1252", "latin-1"):
         told = f"The file is not UTF-8; it was read as {encoding}."
         cohort.uns["cohort"]["repairs"] = [told, *cohort.uns["cohort"]["repairs"]]
     return cohort
@@ -295,25 +334,16 @@ def _titles(file: Path, layout: Layout, encoding: str) -> dict[str, str] | None:
     if layout.title is None:
         return None
     columns = [layout.codes[0], layout.title]
-    if file.suffix in PARQUET:
+    if is_parquet(file.name):
         table = _read_parquet(file)[columns].astype(str)
     else:
-        table = pd.read_csv(
-            file,
-            dtype=str,
-            usecols=columns,
-            sep="\t" if ".tsv" in file.name else ",",
-            encoding=encoding,
-        )
+        table = _read_text(file, encoding, dtype=str, usecols=columns)
     return dict(table.dropna().drop_duplicates(columns[0])[columns].itertuples(index=False))
 
 
 def _read_counts(file: Path, layout: Layout, min_codes: int, encoding: str) -> Any:
     """Read a table with one column per code."""
-    if file.suffix in PARQUET:
-        table = _read_parquet(file)
-    else:
-        table = pd.read_csv(file, sep="\t" if ".tsv" in file.name else ",", encoding=encoding)
+    table = _read_parquet(file) if is_parquet(file.name) else _read_text(file, encoding)
     if layout.patient is not None:
         table = table.set_index(table[layout.patient].astype(str))
     obs = table[list(layout.attributes)]
@@ -325,8 +355,9 @@ def _read_parquet(file: Path, rows: int | None = None) -> pd.DataFrame:
     most = "" if rows is None else f" LIMIT {rows}"
     try:
         with duckdb.connect() as database:
+            database.execute("SET TimeZone = 'UTC'")  # else instants have the days of this machine
             query = f"SELECT * FROM read_parquet(?){most}"
-            return database.execute(query, [str(file)]).df()
+            return database.execute(query, [glob.escape(str(file))]).df()
     except duckdb.Error as error:
         message = f"“{file.name}” is cut short or is not a Parquet file; export it again."
         raise ValueError(message) from error
