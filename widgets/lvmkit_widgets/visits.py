@@ -71,7 +71,7 @@ class Visits:
 
     def page(self) -> Any:
         """Return the page of a new session: a title and what is going on."""
-        document = pn.state.curdoc
+        document: Any = pn.state.curdoc
         request = document.session_context.request
         if request is not None and request.path.endswith("/ws"):  # the session was gone already
             return self._ended("the page was without a connection for too long")
