@@ -8,7 +8,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup explore lab test check style types imports docstrings unit story browser binder wheel \
+.PHONY: help setup explore lab test check style types imports docstrings unit kernels story browser binder wheel \
         newest lowest bench notebooks lock build clean
 
 help:  ## list the commands
@@ -31,7 +31,7 @@ lab: $(READY)  ## open the notebooks in JupyterLab; its launcher has a card for 
 	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.extension_manager=readonly --notebook-dir=notebooks
 
 test: $(READY)  ## all checks and tests, in this order: the steps named below
-	@$(BIN)/python .ci/steps.py style types imports unit story browser binder wheel
+	@$(BIN)/python .ci/steps.py style types imports unit kernels story browser binder wheel
 
 check: style types imports docstrings  ## what needs no running code: style, types, imports, docstrings
 
@@ -50,6 +50,12 @@ docstrings: $(READY)  ## every parameter and return value is documented (a part 
 
 unit: $(READY)  ## unit tests and doctests
 	$(BIN)/pytest --doctest-modules --doctest-glob=README.md tests $(CODE) README.md
+
+# Without what is slow, and charts, cohorts and dashboards, which compute little; elsewhere than on x86 the name is ignored.
+kernels: $(READY)  ## the numerical tests on a BLAS kernel that is not this machine's own, on one thread
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" tests/decompose \
+	  tests/factorization tests/fusion tests/scores tests/tensor_normal tests/test_em.py tests/test_linalg.py \
+	  tests/test_mixtures.py tests/test_moments.py tests/test_subspaces.py
 
 story: $(READY)  ## run the notebooks and compare with what is stored in them
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
