@@ -19,7 +19,7 @@ MAX_DEPTH = 50
 MAX_UNSTORED_BYTES = 1 << 30
 """What an array may hold beyond what its stored bytes can be the compressed form of."""
 TRIAL = Path(__file__).with_name("_h5ad_trial.py")
-TRIAL_SECONDS, TRIAL_BYTES_PER_SECOND = 60, 1_000_000
+TRIAL_SECONDS, TRIAL_BYTES_PER_SECOND = 20, 1_000_000
 """Patience with the trial of a file."""
 _MOST_COMPRESSED = 1_100  # deflate, at best
 

@@ -48,6 +48,8 @@ def test_a_mistake_is_told_in_one_line(arguments, message, capsys, tmp_path, mon
             "'0' is no such number; use 1 or more",
         ),
         (["topics", "a", "--language", "latin"], "invalid choice: 'latin'"),
+        (["topics", "a", "--encoding", "\0"], "'\\x00' holds what is no printable character"),
+        (["explore", "--token", "\udcff"], "'\\udcff' holds what is no printable character"),
     ],
 )
 def test_what_is_typed_wrongly_is_told_with_the_usage(arguments, message, capsys):

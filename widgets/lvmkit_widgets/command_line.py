@@ -95,8 +95,8 @@ def _add_topics(commands: Any) -> None:
         help="folder of .txt files, one document each; CSV, Parquet or JSON lines with a column of "
         "texts; or h5ad with counts",
     )
-    topics.add_argument("--text", metavar="COLUMN", help="column of the texts")
-    topics.add_argument("--encoding", help="encoding of the files (utf-8)")
+    topics.add_argument("--text", type=_text, metavar="COLUMN", help="column of the texts")
+    topics.add_argument("--encoding", type=_text, help="encoding of the files (utf-8)")
     topics.add_argument(
         "--language",
         type=str.lower,
@@ -193,7 +193,9 @@ def _add_serving(parser: argparse.ArgumentParser) -> None:
         default="127.0.0.1",
         help="address to listen on; others than this machine's own need a token (%(default)s)",
     )
-    parser.add_argument("--token", help="secret that visitors must bring; 'new' makes one up")
+    parser.add_argument(
+        "--token", type=_text, help="secret that visitors must bring; 'new' makes one up"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the address")
 
 
@@ -212,6 +214,14 @@ def _count(text: str) -> int:
         msg = f"{_short(text)} is no such number; use 1 or more, with {DIGITS} digits at most"
         raise argparse.ArgumentTypeError(msg)
     return int(text)
+
+
+def _text(text: str) -> str:
+    """Return a text of characters that can be printed."""
+    if not text.isprintable():
+        msg = f"{_short(text)} holds what is no printable character"
+        raise argparse.ArgumentTypeError(msg)
+    return text
 
 
 def _short(text: str) -> str:
