@@ -51,9 +51,9 @@ docstrings: $(READY)  ## every parameter and return value is documented (a part 
 unit: $(READY)  ## unit tests and doctests
 	$(BIN)/pytest --doctest-modules --doctest-glob=README.md tests $(CODE) README.md
 
-# Without what is slow, and charts, cohorts and dashboards, which compute little; elsewhere than on x86 the name is ignored.
+# Without what is slow, repeated fits (stability), and what computes little; elsewhere than on x86 the name is ignored.
 kernels: $(READY)  ## the numerical tests on a BLAS kernel that is not this machine's own, on one thread
-	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" tests/decompose \
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" --ignore-glob="tests/scores/test_stability*" tests/decompose \
 	  tests/factorization tests/fusion tests/scores tests/tensor_normal tests/test_em.py tests/test_linalg.py \
 	  tests/test_mixtures.py tests/test_moments.py tests/test_subspaces.py
 
