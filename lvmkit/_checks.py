@@ -340,7 +340,7 @@ def widened(X: Any) -> Any:
 
 def refuse_shape(X: Any, name: str, *, allow_nd: bool = False, least_rows: int = 1) -> None:
     """Refuse what is no matrix, or has too few rows or no columns."""
-    shape = tuple(np.shape(X)) if not hasattr(X, "shape") else tuple(X.shape)
+    shape = np.asarray(X).shape if not hasattr(X, "shape") else tuple(X.shape)
     if len(shape) < 2:
         msg = (
             f"{name} has {len(shape)} dimension(s), shape {shape}; expected a 2D array, rows by columns. "
