@@ -129,16 +129,19 @@ def as_float32_rows(X: Any) -> Any:
     """Return sparse rows (CSR, sorted, no stored zeros) or a dense array, float32."""
     if not sparse.issparse(X):
         return np.ascontiguousarray(X, dtype=np.float32)
-    rows = sparse.csr_array(X)
+    return in_float32(canonical(X.astype(np.float32, copy=False)))
+
+
+def in_float32(rows: Any) -> Any:
+    """Return what `canonical` returned in single precision, with indexes of 32 bits where they do."""
+    if not sparse.issparse(rows):
+        return np.ascontiguousarray(rows, dtype=np.float32)
     if rows.data.dtype != np.float32:
         rows = rows.astype(np.float32)
     if rows.indices.dtype != np.int32 and max(*rows.shape, rows.nnz) < 2**31:
         # Half the memory to read, and what scikit-learn and our peers ask for.
+        rows = sparse.csr_array(rows)
         rows.indices, rows.indptr = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
-    if not rows.has_canonical_format or (rows.data == 0).any():
-        rows = rows.copy()
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
     return rows
 
 

@@ -49,7 +49,7 @@ def checked_counts(X: Any, n_words: int) -> Any:
         )
         raise ValueError(msg)
     _rows.require_counts(counts, labels, "topics")
-    return _rows.as_float32_rows(counts)
+    return _rows.in_float32(counts)
 
 
 def checked_topics(centers: npt.ArrayLike) -> Array:

@@ -295,7 +295,7 @@ class BernoulliMixture(BernoulliStream):
         if self.binarize is not None:
             return _rows.binarized(rows, self.binarize)
         _rows.require_binary(rows, names)
-        return _rows.as_float32_rows(rows)
+        return _rows.in_float32(rows)
 
     def _remedy(self, *, reset: bool) -> str:
         """Return that new rows may have gaps."""

@@ -35,8 +35,9 @@ class CountModel(RowModel):
             rows = rows.copy()
             values = rows.data if sparse.issparse(rows) else rows
             np.rint(values, out=values)
+            rows = _rows.canonical(rows)
         _rows.require_counts(rows, names, type(self).__name__)
-        return _rows.as_float32_rows(rows)
+        return _rows.in_float32(rows)
 
     def _tell_empty(self, rows: Any) -> None:
         """Say how many rows to judge hold no known feature."""
