@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit import disclosure
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
@@ -36,6 +37,7 @@ _SOFT = 0.6
 _NUMBER = 22
 
 
+@checked()
 def attributes_table(
     values: Any,
     labels: npt.ArrayLike,
@@ -111,6 +113,7 @@ def attributes_table(
     return table if suppress_below is None else _suppressed(table, suppress_below)
 
 
+@checked(width=1)
 def attributes_chart(
     table: pd.DataFrame, *, title: str = "Age", unit: str = "years", width: int = 560
 ) -> alt.LayerChart:

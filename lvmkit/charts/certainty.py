@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, margin, pixels
 from lvmkit.charts.posteriors import checked_posteriors, cluster_labels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
@@ -16,6 +17,7 @@ from lvmkit.disclosure import suppression
 _ROW, _GAP = 54, 10  # pixels: the bars of a cluster, and the space below them
 
 
+@checked()
 def certainty_table(
     posteriors: npt.ArrayLike,
     *,
@@ -93,6 +95,7 @@ def shown_counts(counts: Any, threshold: int) -> tuple[Any, Any]:
     return np.where(mask, np.nan, counts), np.where(hidden, np.nan, sizes)
 
 
+@checked(width=1)
 def certainty_chart(
     table: pd.DataFrame, *, width: int = 520, picked: int | None = None
 ) -> alt.LayerChart:

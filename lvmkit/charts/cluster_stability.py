@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import cluster_link, drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.scores import StabilityStudy
@@ -18,6 +19,7 @@ _WORDS = ("reappears", "doubtful", "dissolves", "not shown")
 _COLORS = (PICKED, NEUTRAL, OTHER, NEUTRAL)
 
 
+@checked()
 def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()) -> pd.DataFrame:
     """Tabulate the stability of each cluster of a study, and with which other one it swaps members.
 
@@ -82,6 +84,7 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
     )
 
 
+@checked(width=1)
 def cluster_stability_chart(
     table: pd.DataFrame, *, top: int = 40, width: int = 640
 ) -> alt.LayerChart:

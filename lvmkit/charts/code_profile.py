@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
@@ -23,6 +24,7 @@ from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.scores.counts import CodeCounts
 
 
+@checked()
 def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) -> pd.DataFrame:
     """Tabulate the share of each cluster's records that have a code.
 
@@ -94,6 +96,7 @@ def wilson(n: Array, size: Array, *, level: float) -> tuple[Array, Array]:
     return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
 
+@checked(width=1)
 def code_profile_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     """Draw a code's share in each cluster with its interval; a line marks the share of all records.
 

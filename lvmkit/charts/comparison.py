@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
@@ -43,6 +44,7 @@ class _Side(NamedTuple):
         ]
 
 
+@checked()
 def comparison_table(
     counts: CodeCounts,
     first: int,
@@ -202,6 +204,7 @@ def _told(n: float, low: float, high: float, *, size: float, threshold: int) -> 
     return f"about {percent((low + high) / 2 / size)}"
 
 
+@checked(width=1)
 def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     """Draw two shares of each code and the line between them.
 

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array, Labels
 from lvmkit.charts._frame import apart, cluster_link, drawn, fitted, frame, margin, percent, pixels
 from lvmkit.charts.svg import png_data_uri
@@ -46,6 +47,7 @@ class Consensus(NamedTuple):
     blocks: bool
 
 
+@checked()
 def consensus_matrix(
     study: StabilityStudy, *, blocks: bool = False, hidden: npt.ArrayLike = ()
 ) -> Consensus:
@@ -98,6 +100,7 @@ def consensus_matrix(
     return Consensus(matrix[np.ix_(order, order)], bounds, study.clusters, labels, n_rows, blocks)
 
 
+@checked(width=1)
 def consensus_chart(consensus: Consensus, *, width: int = 560) -> alt.LayerChart:
     """Draw the consensus matrix as one image, with the clusters left of it.
 

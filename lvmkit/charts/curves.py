@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK
 
@@ -18,6 +19,7 @@ _MANY = 40  # more places than this are drawn as a line without points
 _ROW, _LEFT = 20, 66  # pixels: a row of the legend, the margin of the vertical axis
 
 
+@checked()
 def curves_table(
     x: Sequence[float] | npt.NDArray[Any],
     values: Mapping[str, npt.ArrayLike],
@@ -81,6 +83,7 @@ def curves_table(
     return pd.concat(parts, ignore_index=True) if parts else empty
 
 
+@checked(width=1, height=1)
 def curves_chart(
     table: pd.DataFrame,
     *,

@@ -6,6 +6,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._checks import listed
 from lvmkit.charts._frame import drawn
 from lvmkit.charts.curves import MOST_SERIES, curves_chart
@@ -14,6 +15,7 @@ from lvmkit.charts.theme import INK, TEXT_SIZE
 _NEEDED = ("method", "n_components", "seconds", "fit")
 
 
+@checked()
 def fit_time_table(runs: pd.DataFrame) -> pd.DataFrame:
     """Tabulate fit and time of each method and number of components; of repeats, the medians.
 
@@ -79,6 +81,7 @@ def fit_time_table(runs: pd.DataFrame) -> pd.DataFrame:
     return table[[*_NEEDED, "runs", "best"]]
 
 
+@checked(width=1, height=1)
 def fit_time_chart(
     table: pd.DataFrame,
     *,

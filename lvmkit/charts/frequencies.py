@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import (
     cluster_link,
     code_link,
@@ -30,6 +31,7 @@ _ROW = 22
 _SLOPE = 0.72
 
 
+@checked()
 def frequencies_table(
     counts: CodeCounts, *, top: int = 20, codes: Sequence[str] | None = None
 ) -> pd.DataFrame:
@@ -99,6 +101,7 @@ def frequencies_table(
     return table
 
 
+@checked(width=1)
 def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerChart:
     """Draw codes by clusters, each share printed (in percent) and shaded.
 

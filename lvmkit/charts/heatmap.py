@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Labels
 from lvmkit.charts._frame import (
     apart,
@@ -161,6 +162,7 @@ def heatmap_matrix(
     )
 
 
+@checked(width=1, height=1)
 def heatmap_chart(heatmap: Heatmap, *, width: int = 1100, height: int = 620) -> alt.LayerChart:
     """Draw the heat map as one image, with bands for the clusters and labels for both sides.
 

@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._merges import called, grown, members_of, ordered, shown_of
 from lvmkit.charts.path_curves import nu_text
@@ -18,6 +19,7 @@ _LEGEND = 22  # pixels: a line of it
 _ODDS = 44  # pixels for the odds ratio of a covariate
 
 
+@checked(most=1)
 def merge_tree_table(
     path: Any,
     step: int | None = None,
@@ -107,6 +109,7 @@ def merge_tree_table(
     return table[[*columns, "odds_ratio", "whole", "cluster", "order"]]
 
 
+@checked(width=1)
 def merge_tree_chart(
     table: pd.DataFrame, *, width: int = 720, title: str = "", links: bool = True
 ) -> alt.LayerChart:

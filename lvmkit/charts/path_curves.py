@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
@@ -29,6 +30,7 @@ _HINTS = {
 }
 
 
+@checked()
 def path_curves_table(
     path: Any, *, selected: int | None = None, held_out: npt.ArrayLike | None = None
 ) -> pd.DataFrame:
@@ -95,6 +97,7 @@ def path_curves_table(
     return pd.concat(parts, ignore_index=True)
 
 
+@checked(width=1)
 def path_curves_chart(
     table: pd.DataFrame, *, width: int = 560, title: str = "", links: bool = True
 ) -> alt.LayerChart:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
@@ -15,6 +16,7 @@ from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
 _HIGH, _LEGEND = 190, 20  # pixels: the bars, and the line of a legend
 
 
+@checked()
 def posteriors_table(
     posteriors: npt.ArrayLike,
     *,
@@ -85,6 +87,7 @@ def posteriors_table(
     return table.assign(assigned=np.repeat(assigned[order], k))
 
 
+@checked(width=1)
 def posteriors_chart(
     table: pd.DataFrame, *, width: int = 760, picked: int | None = None, links: bool = True
 ) -> alt.LayerChart:

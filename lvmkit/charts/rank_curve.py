@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 
@@ -12,6 +13,7 @@ _NEEDED = ("n_components", "dissimilarity", "standard_error", "fit", "mean_fit",
 _MODE = "nonzeros of "
 
 
+@checked()
 def rank_table(found: pd.DataFrame) -> pd.DataFrame:
     """Tabulate what a study found for each number of components, one row per quantity and number.
 
@@ -64,6 +66,7 @@ def rank_table(found: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+@checked(width=1)
 def rank_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     """Draw reproducibility, fit and non-zeros against the number of components, the recommended one marked.
 

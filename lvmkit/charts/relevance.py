@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import (
     ROW,
     code_link,
@@ -24,6 +25,7 @@ from lvmkit.scores.counts import CodeCounts
 from lvmkit.scores.relevance import lift_over, relevance_to
 
 
+@checked(top=1)
 def relevance_table(
     counts: CodeCounts, cluster: int, *, balance: float = 0.6, top: int = 20
 ) -> pd.DataFrame:
@@ -86,6 +88,7 @@ def relevance_table(
     )
 
 
+@checked(top=1)
 def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5) -> pd.DataFrame:
     """Tabulate the most relevant codes of every cluster in words, as the documents' Table 1.
 
@@ -130,6 +133,7 @@ def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5)
     )
 
 
+@checked(width=1)
 def relevance_chart(
     table: pd.DataFrame, *, noun: str = "cluster", unit: str = "records", width: int = 560
 ) -> alt.LayerChart:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._checks import listed
 from lvmkit._typing import Labels
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, percent, pixels, whole
@@ -22,6 +23,7 @@ _MANY = 10  # of more scores than this those that nobody has are not drawn
 Meanings = Mapping[str, str] | pd.Series
 
 
+@checked()
 def score_card_table(
     factors: Sequence[npt.ArrayLike],
     weights: npt.ArrayLike,
@@ -109,6 +111,7 @@ def score_card_table(
     return table.assign(weight=int(np.asarray(weights)[component]))[columns]
 
 
+@checked(width=1)
 def score_card_chart(table: pd.DataFrame, *, top: int = 20, width: int = 420) -> alt.LayerChart:
     """Draw one phenotype as a card: scores as filled dots out of those possible, patients as bars.
 

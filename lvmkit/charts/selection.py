@@ -4,6 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 from lvmkit.scores.selection import HIGHER_IS_BETTER
@@ -19,6 +20,7 @@ _TITLES = {
 }
 
 
+@checked()
 def selection_table(found: pd.DataFrame) -> pd.DataFrame:
     """Tabulate the scores of each number of components, one row per score and number.
 
@@ -69,6 +71,7 @@ def selection_table(found: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
+@checked(width=1)
 def selection_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     """Draw each score against the number of components, the best one large, the recommended one marked.
 

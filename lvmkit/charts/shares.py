@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
@@ -25,6 +26,7 @@ _HIGH, _STACKED, _BAND = 30, 260, 18  # pixels: a topic's row, all stacked topic
 _NAME = 150  # of a value under the picture
 
 
+@checked(smallest=1)
 def shares_table(
     mixtures: Any,
     by: Any = None,
@@ -104,6 +106,7 @@ def shares_table(
     return table
 
 
+@checked(width=1)
 def shares_chart(
     table: pd.DataFrame, *, title: str = "", picked: int | None = None, width: int = 760
 ) -> alt.LayerChart:

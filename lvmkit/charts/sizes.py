@@ -5,6 +5,7 @@ from collections.abc import Collection
 import altair as alt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import (
     ROW,
     cluster_link,
@@ -21,6 +22,7 @@ from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.scores.counts import CodeCounts
 
 
+@checked()
 def sizes_table(counts: CodeCounts) -> pd.DataFrame:
     """Tabulate the size of each cluster.
 
@@ -53,6 +55,7 @@ def sizes_table(counts: CodeCounts) -> pd.DataFrame:
     )
 
 
+@checked(width=1)
 def sizes_chart(
     table: pd.DataFrame, *, selected: int | Collection[int] | None = None, width: int = 560
 ) -> alt.LayerChart:

@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
@@ -17,6 +18,7 @@ _MOST = 80  # lines; the weakest of more are left out
 PENALTY_AXIS = "λ: how strongly entries are drawn to 0"
 
 
+@checked()
 def sparsity_path_table(
     path: Any,
     *,
@@ -107,6 +109,7 @@ def sparsity_path_table(
     return table.assign(best=table["step"] == int(path.best), selected=table["step"] == at)
 
 
+@checked(width=1)
 def sparsity_path_chart(
     table: pd.DataFrame, *, width: int = 720, title: str = "", links: bool = True
 ) -> alt.LayerChart:

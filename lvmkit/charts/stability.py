@@ -7,12 +7,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 
 _ROW = 30
 
 
+@checked()
 def stability_table(values: Mapping[str, npt.ArrayLike]) -> pd.DataFrame:
     """Tabulate the agreement of repeated fits of each method.
 
@@ -49,6 +51,7 @@ def stability_table(values: Mapping[str, npt.ArrayLike]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["method", "repeat", "ari", "mean"])
 
 
+@checked(goal=0, width=1)
 def stability_chart(table: pd.DataFrame, *, goal: float = 0.9, width: int = 560) -> alt.LayerChart:
     """Draw each repeat as a dot and each method's mean as a tick with its number.
 

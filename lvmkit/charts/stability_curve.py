@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL
 
@@ -16,6 +17,7 @@ _ROW, _LEFT = 20, 58  # pixels: a row of the legend, the margin of the vertical 
 _APART = 0.13  # of the distance between two values: how far methods stand beside each other
 
 
+@checked()
 def stability_curve_table(found: pd.DataFrame) -> pd.DataFrame:
     """Tabulate every repeat of each method and value, with its mean and spread.
 
@@ -67,6 +69,7 @@ def stability_curve_table(found: pd.DataFrame) -> pd.DataFrame:
     return table[kept]
 
 
+@checked(goal=0, width=1, height=1)
 def stability_curve_chart(
     table: pd.DataFrame,
     *,

@@ -13,6 +13,7 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
+from lvmkit._arguments import checked
 from lvmkit.charts._fonts import WIDEST, arial_width
 from lvmkit.charts._tokens import Tokens
 from lvmkit.charts.theme import FONT, INK, theme
@@ -26,6 +27,7 @@ _ROW_LABEL = re.compile(
 )
 
 
+@checked()
 def svg(chart: alt.TopLevelMixin) -> str:
     """Draw a chart as SVG that fits the page it is put in.
 
@@ -69,6 +71,7 @@ def svg(chart: alt.TopLevelMixin) -> str:
     return _at_home(picture, str(spec.get("description", "")))
 
 
+@checked(scale=0)
 def png(chart: alt.TopLevelMixin, *, scale: float = 2.0) -> bytes:
     """Draw a chart as PNG on white, for slides and documents.
 
@@ -101,6 +104,7 @@ def png(chart: alt.TopLevelMixin, *, scale: float = 2.0) -> bytes:
     return picture
 
 
+@checked()
 def png_data_uri(pixels: npt.NDArray[np.uint8]) -> str:
     """Encode pixels as a PNG that can stand in an address.
 

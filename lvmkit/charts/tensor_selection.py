@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
@@ -19,6 +20,7 @@ _HUES = tuple(CATEGORIES[i] for i in (0, 2, 3, 4))  # orange marks the model tha
 _TITLES = {"bic": "BIC: lower is better", "error_rate": "Error rate: lower is better"}
 
 
+@checked()
 def tensor_selection_table(
     found: Any, *, truth: npt.ArrayLike | None = None, selected: tuple[int, int] | None = None
 ) -> pd.DataFrame:
@@ -85,6 +87,7 @@ def tensor_selection_table(
     return table.sort_values("quantity", kind="stable", ignore_index=True)
 
 
+@checked(width=1)
 def tensor_selection_chart(
     table: pd.DataFrame, *, against: str | None = None, width: int = 480, links: bool = True
 ) -> alt.LayerChart:

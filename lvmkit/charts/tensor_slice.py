@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
@@ -21,6 +22,7 @@ _TOLD = 400  # cells that are told one by one; more take too long to draw
 _PRINTED = (34, 18)  # pixels of a cell that has room for its number
 
 
+@checked()
 def tensor_slice_table(
     values: npt.ArrayLike,
     axes: Sequence[int] | None = None,
@@ -103,6 +105,7 @@ def tensor_slice_table(
     return table
 
 
+@checked(limit=0, width=1)
 def tensor_slice_chart(
     table: pd.DataFrame,
     *,

@@ -4,6 +4,8 @@ from typing import Any, TypeVar
 
 import altair as alt
 
+from lvmkit._arguments import checked
+
 INK = "#1f2328"
 """Color of text and axes; `svg` replaces it by `currentColor`, so that a page's CSS decides."""
 NEUTRAL = "#8a8f98"
@@ -69,6 +71,7 @@ def theme() -> dict[str, Any]:
     return {"config": config}
 
 
+@checked()
 def themed(chart: AnyChart) -> AnyChart:
     """Return a chart that carries the theme, to be shown by Altair itself.
 

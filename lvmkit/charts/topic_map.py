@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import cluster_link, drawn, fitted, frame, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
@@ -17,6 +18,7 @@ _NUMBER = 8.0  # radius that a number of two digits needs, in pixels
 _LETTER = 6.2  # width of a letter of a name, about
 
 
+@checked()
 def topic_map_table(
     centers: Any, weights: Any, *, names: Sequence[str] | None = None
 ) -> pd.DataFrame:
@@ -84,6 +86,7 @@ def topic_map_table(
     )
 
 
+@checked(width=1)
 def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     """Draw the map of the topics.
 

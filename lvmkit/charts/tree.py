@@ -7,6 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit.charts._frame import (
     cluster_link,
     drawn,
@@ -27,6 +28,7 @@ _FIGURES = 118  # pixels for size and share
 _WIDEST = 10_000  # of a picture: positions are pixels, so that the scale may be wider than any
 
 
+@checked()
 def tree_table(
     tree: Tree,
     *,
@@ -96,6 +98,7 @@ def tree_table(
     )
 
 
+@checked(width=1)
 def tree_chart(
     table: pd.DataFrame, *, width: int = 860, title: str = "", noun: str = "rows"
 ) -> alt.LayerChart:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
@@ -19,6 +20,7 @@ _LABEL, _TIP = 44, 6  # pixels: a state's label, from the middle of an arrow's h
 _PANELS = ("before", "after")
 
 
+@checked()
 def whitening_table(
     centers: npt.ArrayLike,
     weights: npt.ArrayLike,
@@ -91,6 +93,7 @@ def whitening_table(
     return table
 
 
+@checked(width=1)
 def whitening_chart(
     table: pd.DataFrame,
     *,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.components import AnyMoments, Components, reduced_weights, seen
@@ -11,6 +12,7 @@ ORTHOGONAL_ROUNDS = 20
 """First rounds, in which the factors are kept orthogonal."""
 
 
+@checked()
 def als(
     moments: AnyMoments,
     n_components: int | None = None,

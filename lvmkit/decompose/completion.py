@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.components import Components, require_moments
@@ -13,6 +14,7 @@ from lvmkit.moments import WhitenedMoments
 from lvmkit.whitened import Whitened
 
 
+@checked()
 def completion(
     moments: WhitenedMoments | Whitened,
     *,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.components import (
     AnyMoments,
@@ -17,6 +18,7 @@ MANY_STATES = 20
 """From so many states on a Jacobi sweep costs more than the power iterations that save half of them."""
 
 
+@checked()
 def joint_diagonalization(
     moments: AnyMoments, n_components: int | None = None, *, random_state: RandomState = 0
 ) -> Components:

@@ -2,12 +2,14 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.components import AnyMoments, Components, applied, reduced_weights, seen
 from lvmkit.linalg import generator_of
 
 
+@checked()
 def power(
     moments: AnyMoments,
     n_components: int | None = None,

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import RandomState
 from lvmkit.decompose.components import AnyMoments, Components, projected_components, seen
@@ -9,6 +10,7 @@ from lvmkit.decompose.svtd import separating_rotation
 from lvmkit.linalg import generator_of, joint_rotation
 
 
+@checked()
 def random_projections(
     moments: AnyMoments,
     n_components: int | None = None,

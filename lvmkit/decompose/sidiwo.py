@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.completion import second_order_components
 from lvmkit.decompose.components import AnyMoments, Components, seen
@@ -12,6 +13,7 @@ _ANGLES = np.linspace(-np.pi / 4, np.pi / 4, 33)
 """Angles tried for a pair of columns; rotations further apart only swap them, or change signs."""
 
 
+@checked()
 def sidiwo(
     moments: AnyMoments, n_components: int | None = None, *, random_state: RandomState = 0
 ) -> Components:

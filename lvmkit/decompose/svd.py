@@ -2,11 +2,13 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._typing import RandomState
 from lvmkit.decompose.components import AnyMoments, Components, reduced_weights, seen
 from lvmkit.linalg import generator_of
 
 
+@checked()
 def svd(
     moments: AnyMoments, n_components: int | None = None, *, random_state: RandomState = 0
 ) -> Components:

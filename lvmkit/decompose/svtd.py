@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array, RandomState
 from lvmkit.decompose.components import AnyMoments, Components, rotated_components, seen
 
@@ -9,6 +10,7 @@ SLICES_AT_ONCE = 32
 """Slices decomposed in one call while searching for the best separated one."""
 
 
+@checked()
 def svtd(
     moments: AnyMoments, n_components: int | None = None, *, random_state: RandomState = 0
 ) -> Components:

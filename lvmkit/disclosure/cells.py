@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from lvmkit._arguments import checked
 from lvmkit._checks import as_numbers, listed, require_number
 from lvmkit._typing import Array
 
@@ -28,6 +29,7 @@ class Suppression(NamedTuple):
     totals: Mask
 
 
+@checked()
 def suppression(
     counts: npt.ArrayLike,
     *,
@@ -90,6 +92,7 @@ def suppression(
     return Suppression(mask, totals)
 
 
+@checked()
 def suppression_with_totals(counts: npt.ArrayLike, *, threshold: int = 11) -> Suppression:
     """Find the cells and totals that must not be shown of a table whose row sums are known.
 

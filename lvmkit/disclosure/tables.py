@@ -7,11 +7,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._checks import as_numbers, listed
 from lvmkit._typing import Array
 from lvmkit.disclosure.cells import Mask, is_small, suppression
 
 
+@checked()
 def suppress(
     table: pd.DataFrame,
     *,
@@ -84,6 +86,7 @@ def suppress(
     return shown
 
 
+@checked()
 def mask_shares(
     shares: npt.ArrayLike, sizes: npt.ArrayLike, *, threshold: int = 11, fill: float = float("nan")
 ) -> Array:
@@ -132,6 +135,7 @@ def mask_shares(
     return np.where(found.cells | found.totals, fill, part)
 
 
+@checked()
 def count_text(count: float, *, threshold: int = 11) -> str:
     """Return a count as it may be shared.
 
