@@ -8,7 +8,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup explore lab test check style types imports docstrings unit kernels story browser binder wheel \
+.PHONY: help setup explore lab test check style types imports docstrings unit kernels robustness story browser binder wheel \
         newest lowest bench notebooks lock build clean
 
 help:  ## list the commands
@@ -56,6 +56,9 @@ kernels: $(READY)  ## the numerical tests on a BLAS kernel that is not this mach
 	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" --ignore-glob="tests/scores/test_stability*" tests/decompose \
 	  tests/factorization tests/fusion tests/scores tests/tensor_normal tests/test_em.py tests/test_linalg.py \
 	  tests/test_mixtures.py tests/test_moments.py tests/test_subspaces.py
+
+robustness: $(READY)  ## bad input for everything public: clear answers, no crash, no hang
+	$(BIN)/pytest -m robustness tests/robustness
 
 story: $(READY)  ## run the notebooks and compare with what is stored in them
 	$(BIN)/pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
