@@ -203,7 +203,10 @@ def _update(factor: Array, products: Array, others: Array, scale: Array, pool: P
         factor[:, start:stop] = block
         return block @ block.T
 
-    return sum(over_blocks(update, factor.shape[1], pool=pool, size=BLOCK), np.zeros_like(others))
+    inner = np.zeros(others.shape)
+    for part in over_blocks(update, factor.shape[1], pool=pool, size=BLOCK):
+        inner += part
+    return inner
 
 
 def _on_grid(values: Array, bits: int) -> Array:
