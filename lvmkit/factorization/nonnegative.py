@@ -187,7 +187,7 @@ def _update(factor: Array, products: Array, others: Array, scale: Array, pool: P
     scale[alive] = np.ldexp(1.0, np.frexp(bounds)[1] - bits)
     divisors = np.diag(others) * scale
     earlier = np.tri(len(scale), k=-1, dtype=bool)  # columns that have been updated before this one
-    shares = (
+    shares: Array = (
         others * np.where(earlier, scale, before) / np.where(divisors > 0, divisors, 1)[:, None]
     )
     np.fill_diagonal(shares, 0)
