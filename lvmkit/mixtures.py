@@ -134,10 +134,9 @@ def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Arr
         rough -= largest[:, None]
         scores = np.exp(rough, dtype=np.float64)
         totals = scores @ ones
-        scores /= totals[:, None]
         log_likelihood = largest.sum(dtype=np.float64) + np.log(totals).sum()
-        rough[:] = scores
-        return np.ones(len(scores)) @ scores, block.T @ rough, log_likelihood
+        np.divide(scores, totals[:, None], out=rough, casting="same_kind")
+        return (1 / totals) @ scores, block.T @ rough, log_likelihood
 
     counts, sums, log_likelihood = sum_blocks(block_sums, X)
     rounding = (counts * (constants - constants32)).sum() + (sums * (slopes.T - slopes32)).sum()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 
 SHARED = ("dom", "stage")
+COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)  # for who reads the sources; pages are sent
 
 
 @cache
@@ -29,7 +31,9 @@ def script_of(kinds: tuple[str, ...]) -> str:
     drawn = [kind for kind in kinds if kind != "stage"]
     static = files("lvmkit_widgets") / "static"
     style = json.dumps((static / "stage.css").read_text("utf-8"))
-    sources = [(static / f"{name}.js").read_text("utf-8") for name in (*SHARED, *drawn)]
+    sources = [
+        COMMENT.sub("", (static / f"{name}.js").read_text("utf-8")) for name in (*SHARED, *drawn)
+    ]
     table = ", ".join(drawn)
     return "\n".join(
         [

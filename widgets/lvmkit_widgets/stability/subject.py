@@ -174,9 +174,14 @@ class Subject:
         return {name: method for name, method in rivals.items() if name != dropped}
 
 
+def _may_be_table(cohort: Any) -> bool:
+    """Return whether what was passed may be rows by columns."""
+    return hasattr(cohort, "shape") or isinstance(cohort, list | tuple)
+
+
 def _table(cohort: Any) -> Any:
     """Return the rows in a form that every clusterer takes."""
-    matrix, _ = _rows.unwrapped(cohort)
+    matrix, _ = _rows.unwrapped(cohort) if _may_be_table(cohort) else (np.asarray(""), None)
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
