@@ -127,7 +127,7 @@ def test_an_error_is_raised_in_python_and_told_to_a_reader(board):
 def test_an_unforeseen_error_is_told_without_a_traceback(board, caplog):
     board.listen("table", "pick", lambda _: {}["gone"])
     board._exchange.receive({"table_pick": [1, 1]}, Loop())
-    assert board.components["status"].message == "This did not work: 'gone'."
+    assert board.components["status"].message == FAILED
     assert "KeyError" in caplog.text
 
 
@@ -305,3 +305,30 @@ def test_files_and_tabs_are_handed_to_the_browser(board, twin):
     assert board.stage.tabs == {"main": 2}
     board.stage.fire("file_taken", 1)
     assert board.stage.file == b""
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"table_pick": None},
+        {"table_pick": "x"},
+        {"table_pick": []},
+        {"table_pick": [1]},
+        {"table_pick": ["a", 1]},
+        {"table_pick": [1, None, "abc"]},
+        {"table_pick": [1, None, [1, 2]]},
+        {"table_pick": [1, b"\xff"]},
+        {"table_pick": [1, float("nan")]},
+        {"table_page": "first"},
+        {"words_text": None},
+        {"words_text": "x" * 2_000_000},
+        {"table_rows": 10**400},
+    ],
+)
+def test_what_no_page_sends_is_told_and_changes_nothing(board, sent):
+    """A stranger on the socket can send anything: before, some of it ended the answer with an exception."""
+    before = {key: value for key, value in board._exchange.state().items() if "status" not in key}
+    board._exchange.receive(sent, Loop())
+    after = {key: value for key, value in board._exchange.state().items() if "status" not in key}
+    assert after == before
+    assert "not understood" in board.components["status"].message

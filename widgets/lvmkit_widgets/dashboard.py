@@ -17,6 +17,7 @@ from lvmkit_widgets.kinds import Form, Stage, Status
 from lvmkit_widgets.static_page import write_page
 
 log = logging.getLogger(__name__)
+FAILED = "This did not work. Details are where the program was started; go on, or reload the page."
 
 
 class Dashboard(Viewer):
@@ -326,7 +327,10 @@ class Dashboard(Viewer):
             self.say(str(error), state="error")
         else:
             log.error("a dashboard failed", exc_info=error)
-            self.say(f"This did not work: {error or type(error).__name__}.", state="error")
+            told = isinstance(
+                error, (OSError, ImportError)
+            )  # the words of others are not for readers
+            self.say(f"This did not work: {error}." if told else FAILED, state="error")
 
     def _raise_or_tell(self, error: BaseException) -> None:
         """Raise in Python's face, tell a reader."""

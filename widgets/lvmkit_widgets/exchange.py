@@ -8,11 +8,15 @@ from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import param
 from param.parameterized import batch_call_watchers
 
 from lvmkit_widgets.component import Component, Signal
 from lvmkit_widgets.jobs import Host
 from lvmkit_widgets.twins import Shape, flat_fields, native_twin, page_twin
+
+DEEPEST, LONGEST, LARGEST = 40, 1_000_000, 2**53
+"""What a page may send: values in values so deep, texts so long, whole numbers that floats hold."""
 
 asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 """The host whose reader is being answered; None while Python itself acts."""
@@ -168,6 +172,7 @@ class Exchange:
 
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
+        changes = self._understood(changes)
         state = self._sorted(changes, signals=False)
         try:
             with ExitStack() as waiting:
@@ -184,6 +189,19 @@ class Exchange:
                     if happened[0] > known:
                         self._update(name, {field: happened})
                 self._update(name, {field: value})
+
+    def _understood(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a page of ours can send; the reader is told of anything else, which changes nothing."""
+        kept = {}
+        for key in self._flat.keys() & changes.keys():
+            name, field = self._flat[key]
+            kind, value = self.parts[name].param[field], changes[key]
+            fits = is_signal(value) if isinstance(kind, Signal) else _is_of(kind, value)
+            if fits and (isinstance(kind, param.Bytes) or is_plain(value)):
+                kept[key] = value
+            else:
+                self._fail(_not_understood(f"{name}, {field}"))
+        return kept
 
     def _update(self, name: str, fields: dict[str, Any]) -> None:
         """Set fields of a component, or tell what is wrong with them."""
@@ -215,3 +233,45 @@ class Exchange:
         if changes:
             for twin in self._twins.values():
                 twin.push(changes)
+
+
+def is_plain(value: Any, depth: int = DEEPEST) -> bool:
+    """Return whether a value is what JSON can hold, and neither huge nor deep."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST
+    if isinstance(value, bool) or value is None:
+        return True
+    if isinstance(value, int | float):
+        return abs(value) <= LARGEST  # neither NaN nor infinite
+    if depth and isinstance(value, list | tuple):
+        return all(is_plain(item, depth - 1) for item in value)
+    if depth and isinstance(value, Mapping):
+        return all(
+            isinstance(key, str) and is_plain(item, depth - 1) for key, item in value.items()
+        )
+    return False
+
+
+def _is_of(kind: param.Parameter[Any], value: Any) -> bool:
+    """Return whether a field takes a value; param tells only by refusing, in words that are not for readers."""
+    try:
+        kind._validate(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_signal(value: Any, *, earlier: bool = True) -> bool:
+    """Return whether a value is [count, what], or [count, what, [earlier ones]]."""
+    if not isinstance(value, list | tuple) or len(value) not in (2, 2 + earlier):
+        return False
+    if not isinstance(value[0], int) or isinstance(value[0], bool) or value[0] < 0:
+        return False
+    merged = value[2] if len(value) > 2 else []
+    return isinstance(merged, list | tuple) and all(is_signal(one, earlier=False) for one in merged)
+
+
+def _not_understood(what: str) -> ValueError:
+    """Return what a reader is told of a message that no page of ours sends."""
+    message = f"The page sent something that is not understood ({what}); nothing was changed. Reload the page."
+    return ValueError(message)
