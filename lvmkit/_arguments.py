@@ -10,6 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 P = ParamSpec("P")
@@ -139,10 +140,8 @@ def _kinds(function: Callable[..., Any]) -> dict[str, tuple[Kind, ...]]:
     hints = get_type_hints(function)
     found: dict[str, tuple[Kind, ...]] = {}
     for name, parameter in signature(function).parameters.items():
-        if name not in hints or parameter.kind in (
-            Parameter.VAR_POSITIONAL,
-            Parameter.VAR_KEYWORD,
-        ):
+        packed = parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+        if name not in hints or packed or hints[name] == npt.DTypeLike:
             continue
         members = list(_members(hints[name]))
         kinds = [_kind(member) for member in members]

@@ -463,15 +463,15 @@ def require_range(
     raise ValueError(msg)
 
 
-def summable(X: Any) -> Any:
+def summable(X: Any, *, least_rows: int = 0) -> Any:
     """Return rows of which moments can be summed: finite, and of a size whose cubes are."""
     if sparse.issparse(X) and X.format == "csr" and X.dtype.kind == "f":
         check_structure(X)
         # One product instead of several passes: models sum the rows that they have checked before.
         with np.errstate(all="ignore"):
-            if len(X.shape) == 2 and X.data @ X.data < 1e180:
+            if len(X.shape) == 2 and X.shape[0] >= least_rows and X.data @ X.data < 1e180:
                 return X
-    X = check_matrix(X, least_rows=0)
+    X = check_matrix(X, least_rows=least_rows)
     require_range(X, 1e90, "sums of products of three leave the range of double precision")
     return X
 
@@ -528,6 +528,22 @@ def as_numbers(values: Any, name: str) -> Any:
     plain = _plain(check_source(values, name), name, None, None, None)
     _refuse_complex(plain, name)
     return plain.astype(np.float64, copy=False)
+
+
+def finite_array(values: Any, name: str, shape: tuple[int | None, ...]) -> Any:
+    """Return finite numbers as float64 of a shape, where None is any length from 1 on."""
+    numbers = as_numbers(values, name)
+    fits = numbers.ndim == len(shape) and all(
+        size >= 1 if wanted is None else size == wanted
+        for size, wanted in zip(numbers.shape, shape, strict=True)
+    )
+    if not fits:
+        wanted = " x ".join("1 or more" if size is None else str(size) for size in shape)
+        msg = f"{name} must be an array of {len(shape)} dimension(s), {wanted}; found shape {numbers.shape}"
+        raise ValueError(msg)
+    if not np.isfinite(numbers).all():
+        refuse_entries(numbers, name)
+    return numbers
 
 
 def require_flag(value: Any, name: str) -> None:

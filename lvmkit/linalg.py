@@ -10,7 +10,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils import check_random_state
 
-from lvmkit._checks import check_matrix, require_number, require_seed
+from lvmkit._checks import check_matrix, finite_array, require_number, require_seed
 from lvmkit._typing import Array, RandomState
 
 DENSE_EIGH = 1_500
@@ -88,6 +88,8 @@ def whitener_of(values: Array, vectors: Array) -> Array:
     array (d, k)
         The whitener.
     """
+    values = finite_array(values, "values", (None,))
+    vectors = finite_array(vectors, "vectors", (None, len(values)))
     usable = significant(values)
     scale = np.where(usable, values, 1.0) ** -0.5
     return vectors * np.where(usable, scale, 0.0)
@@ -106,6 +108,7 @@ def significant(values: Array) -> npt.NDArray[np.bool_]:
     array of bool (k,)
         True where larger than 1e-10 of the largest.
     """
+    values = finite_array(values, "values", (None,))
     mask: npt.NDArray[np.bool_] = values > max(float(values.max()), 0.0) * 1e-10
     return mask
 
@@ -130,7 +133,7 @@ def whiten(m2: Array | LinearOperator, k: int) -> tuple[Array, Array]:
     if not isinstance(m2, LinearOperator):
         m2 = check_matrix(m2, "m2", dtype=np.float64)
         if m2.shape[0] != m2.shape[1]:
-            msg = f"m2 is a second moment, features by features; found shape {m2.shape}"
+            msg = f"m2 must be a second moment, features by features; found shape {m2.shape}"
             raise ValueError(msg)
     require_number(k, "k", least=1, whole=True)
     if k > m2.shape[0]:

@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.linalg import LinearOperator
 
-from lvmkit._checks import summable
+from lvmkit._arguments import checked
+from lvmkit._checks import finite_array, summable
 from lvmkit._typing import Array, Counts
 from lvmkit.cooccurrence import first_and_second, rows_at_once
 from lvmkit.linalg import significant, whiten, whitener_of
@@ -79,6 +80,7 @@ class Moments:
     second: Array
 
     @classmethod
+    @checked(d=0)
     def zero(cls, d: int, weighting: Weighting) -> Self:
         """Return the moments of no rows, the neutral element of `+`.
 
@@ -97,6 +99,7 @@ class Moments:
         return cls(weighting, 0, np.zeros(3), np.zeros(d), np.zeros((d, d)))
 
     @classmethod
+    @checked()
     def of(cls, X: Counts, weighting: Weighting) -> Self:
         """Sum the rows of `X`, block by block on a pool of threads.
 
@@ -208,6 +211,7 @@ class WhitenedMoments:
     singles: Array
 
     @classmethod
+    @checked()
     def of(
         cls,
         X: Counts,
@@ -240,7 +244,14 @@ class WhitenedMoments:
             The sums.
         """
         X = summable(X)
+        d = X.shape[1]
+        whitener = finite_array(whitener, "whitener", (None, None))
         k = whitener.shape[1]
+        if len(whitener) != d:
+            msg = f"whitener must have as many rows as X has features, {d}; found {len(whitener)}"
+            raise ValueError(msg)
+        second = None if second is None else finite_array(second, "second", (d, d))
+        dtype = _precision(dtype)
         W = np.ascontiguousarray(whitener, dtype=dtype)
         rows, columns = np.triu_indices(k)
         with_pairs = weighting.factorial and second is None
@@ -317,6 +328,7 @@ class WhitenedMoments:
         return Whitened.from_slices(self.m1, self.whitener, image, self.slices)
 
 
+@checked()
 def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     """Return M2 as an operator: for many features, products with it cost passes over the data only.
 
@@ -332,7 +344,7 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     LinearOperator (d, d)
         Multiplies vectors and blocks of vectors by the same M2 that `Moments.m2` holds.
     """
-    X = summable(X)
+    X = summable(X, least_rows=1)
     totals = row_totals(X)
     weight = weighting.row_weight(2, totals)
     divisor = float(weighting.divisor(2, totals).sum())
@@ -353,6 +365,18 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     return LinearOperator(
         (X.shape[1], X.shape[1]), matvec=product, matmat=product, rmatvec=product, dtype=np.float64
     )
+
+
+def _precision(dtype: Any) -> npt.DTypeLike:
+    """Return a type of floating-point numbers that blocks may be summed in."""
+    try:
+        found = np.dtype(dtype)
+    except (TypeError, ValueError):
+        found = None
+    if dtype is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
+        msg = f"dtype must be float32 or float64; found {dtype!r:.60}"
+        raise TypeError(msg)
+    return found
 
 
 def _products(Z: Array, weight: Array | None) -> Array:

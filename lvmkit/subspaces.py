@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
+from scipy import linalg, sparse
 
-from lvmkit._checks import summable
+from lvmkit._arguments import checked
+from lvmkit._checks import finite_array, summable
 from lvmkit._typing import Array, Counts
 from lvmkit.linalg import fix_signs, significant
 from lvmkit.streams import sum_blocks
@@ -74,6 +75,7 @@ class SubspaceMoments:
     cubes: Array
 
     @classmethod
+    @checked()
     def of(cls, X: Counts, basis: Array, weighting: Weighting) -> Self:
         """Sum the rows of `X`: 3·nnz·q + n·q³/3 multiply-adds, row blocks on a pool of threads.
 
@@ -92,6 +94,10 @@ class SubspaceMoments:
             The sums.
         """
         X = summable(X)
+        basis = finite_array(basis, "basis", (None, None))
+        if len(basis) != X.shape[1]:
+            msg = f"basis must have as many rows as X has features, {X.shape[1]}; found {len(basis)}"
+            raise ValueError(msg)
         B = np.ascontiguousarray(basis, dtype=np.float32)
 
         def block_sums(block: Any) -> tuple[Any, ...]:
@@ -108,6 +114,7 @@ class SubspaceMoments:
             return divisors, block.T @ a1, twos, threes, block.T @ a3, _cubes(Z, a3), short
 
         divisors, first, twos, threes, singles, cubes, short = sum_blocks(block_sums, X)
+        _require_summed(X, twos, threes, cubes)
         full = _filled(cubes)
         parts = (divisors, first, twos, threes, singles, full)
         return cls(weighting, basis, X.shape[0], int(short), *parts)
@@ -153,6 +160,7 @@ class SubspaceMoments:
         result: Array = (self.cubes - left_out) / max(self.divisors[2], 1e-300)
         return result
 
+    @checked(n_components=1, alpha0=0)
     def whitened(self, n_components: int, *, alpha0: float = 0.0) -> Whitened:
         """Return the moments that decompose into states, of a mixture or of a Dirichlet allocation.
 
@@ -191,6 +199,7 @@ class SubspaceMoments:
             core = core + alpha0**2 * b[:, None, None] * b[:, None] * b
         return Whitened(mean, self.basis @ mix, image, core)
 
+    @checked(alpha0=0)
     def rank(self, *, alpha0: float = 0.0) -> int:
         """Return how many states the second moment can show within the basis, at most.
 
@@ -233,6 +242,17 @@ def turned(core: Array, mix: Array) -> Array:
     return result
 
 
+def _require_summed(X: Any, *sums: Array) -> None:
+    """Refuse rows of which products leave the range of single precision."""
+    if not all(np.isfinite(part).all() for part in sums):
+        largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
+        msg = (
+            f"X holds numbers up to {largest:g}: their products leave the range of single precision, in which they are "
+            "summed. Divide X by a number"
+        )
+        raise ValueError(msg)
+
+
 def _cubes(Z: Array, weight: Array) -> Array:
     """Sum a·z⊗z⊗z over rows; only entries whose first index is the smallest are right."""
     q = Z.shape[1]
@@ -253,6 +273,7 @@ def _filled(cubes: Array) -> Array:
     return filled
 
 
+@checked(q=1, alpha0=0, tol=0)
 def leading_basis(
     X: Counts, weighting: Weighting, q: int, *, alpha0: float = 0.0, tol: float = 1e-2
 ) -> Array:
@@ -283,7 +304,10 @@ def leading_basis(
     Rows are only multiplied by vectors: no d×d matrix is formed. Costs 2·nnz·(q+10) multiply-adds a step,
     usually four to six of them.
     """
-    X = summable(X)
+    X = summable(X, least_rows=1)
+    if q > X.shape[1]:
+        msg = f"q={q} directions need as many features; X has {X.shape[1]}"
+        raise ValueError(msg)
     totals = row_totals(X)
     divisors = row_divisors(weighting, totals)
     a1, a2 = weighting.row_weight(1, totals), weighting.row_weight(2, totals)
@@ -303,7 +327,9 @@ def leading_basis(
                 Z *= weighting.row_weight(2, row_totals(block))[:, None].astype(np.float32)
             return (block.T @ Z,)
 
-        image = (sum_blocks(block_product, X)[0] - diagonal[:, None] * V) / max(divisors[1], 1e-300)
+        sums = sum_blocks(block_product, X)[0]
+        _require_summed(X, sums)
+        image = (sums - diagonal[:, None] * V) / max(divisors[1], 1e-300)
         if alpha0:
             image = (alpha0 + 1) * image - alpha0 * np.outer(mean, mean @ V)
         return D[:, None] * image

@@ -5,7 +5,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from lvmkit._checks import as_numbers
+from lvmkit._arguments import checked
+from lvmkit._checks import as_numbers, finite_array
 from lvmkit._typing import Array
 from lvmkit.linalg import fix_signs, significant
 
@@ -59,8 +60,13 @@ class Whitened:
         Whitened
             With its core, made symmetric in all directions.
         """
+        whitener = finite_array(whitener, "whitener", (None, None))
+        d, k = whitener.shape
+        m1, image = finite_array(m1, "m1", (d,)), finite_array(image, "image", (d, k))
+        slices = finite_array(slices, "slices", (d, k, k))
         return cls(m1, whitener, image, symmetrized(np.tensordot(whitener, slices, (0, 0))), slices)
 
+    @checked(k=0)
     def truncated(self, k: int) -> Self:
         """Return what the leading k directions show of the moments.
 
@@ -126,7 +132,7 @@ def population(centers: Any, weights: Any) -> Whitened:
     rank = int(significant(roots**2).sum())
     if rank < len(w):
         msg = (
-            f"the {len(w)} centers span only {rank} dimensions, and moments up to the third cannot tell "
+            f"the {len(w)} centers, with these weights, span only {rank} dimensions, and moments up to the third cannot tell "
             f"linearly dependent centers apart; leave out {len(w) - rank} of them"
         )
         raise ValueError(msg)

@@ -14,6 +14,11 @@ HOOKS = ("heading", "show_state", "update_all", "background", "take", "checked")
 # (entry or "*", parameter, fault): why an answer is right where the rules want a refusal.
 ACCEPTED: dict[tuple[str, str, str], str] = {
     ("*", "y", "None"): "y is ignored where there is nothing to predict",
+    **{
+        (f"lvmkit.moments.{name}.of", "X", fault): "sums over no rows are 0, the neutral element of +"
+        for name in ("Moments", "SubspaceMoments", "WhitenedMoments")
+        for fault in ("no rows", "no rows, csr", "no rows, DataFrame")
+    },
     ("*", "progress", "*"): "a progress bar is not an answer",
     ("*", "picked", "-1"): "what is not drawn cannot be marked: nothing is",
     ("*", "picked", "-10**12"): "what is not drawn cannot be marked: nothing is",
