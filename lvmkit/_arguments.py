@@ -109,7 +109,9 @@ def _check_least(name: str, value: Any, least: float) -> None:
 def _tell_table(function: Callable[..., Any], given: Mapping[str, Any], error: Exception) -> None:
     """Say that a table is not the one that a function reads, if one was given."""
     for name, value in given.items():
-        if not isinstance(value, pd.DataFrame):
+        if (
+            not isinstance(value, pd.DataFrame) or name == "X"
+        ):  # rows of numbers, not a table of ours
             continue
         if isinstance(error, KeyError):
             found = f"a column is missing ({error.args[0]!s:.80})"
@@ -195,14 +197,11 @@ def _is_number(value: Any) -> bool:
 
 def _is_array(value: Any) -> bool:
     """Return whether a value may be read as an array of numbers."""
+    if hasattr(value, "shape"):  # also a DOK array, which is a mapping
+        return True
     if isinstance(value, (str, bytes, Mapping)):
         return False
-    return (
-        isinstance(value, Real)
-        or hasattr(value, "shape")
-        or hasattr(value, "__array__")
-        or isinstance(value, Collection)
-    )
+    return isinstance(value, Real) or hasattr(value, "__array__") or isinstance(value, Collection)
 
 
 def _is_sequence(value: Any) -> bool:

@@ -30,6 +30,7 @@ def require_number(
 ) -> None:
     """Refuse an option that is no number (or no whole one), or is smaller than allowed, or infinite."""
     kind = "a whole number" if whole else "a number"
+    value = value.item() if isinstance(value, np.generic) else value
     bound = f"greater than {least:g}" if above else f"at least {least:g}"
     fits = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     if not fits:
@@ -327,10 +328,12 @@ def check_matrix(
 
 
 def widened(X: Any) -> Any:
-    """Return numbers that add up exactly where an entry of a sparse array stands more than once.
+    """Return numbers of types that scipy has, and that add up exactly where a sparse entry stands more than once.
 
     scipy adds up in the type given: 200 and 100 make 44 in uint8.
     """
+    if isinstance(X, np.ndarray) and not X.dtype.isnative:
+        return X.astype(X.dtype.newbyteorder("="))  # nor of the other byte order
     if isinstance(X, np.ndarray) and X.dtype == np.float16:
         return X.astype(np.float32)  # scipy has no sparse arrays of half precision
     if not sparse.issparse(X) or X.dtype.kind not in "biu" or X.format in ("dok", "lil"):
@@ -530,8 +533,8 @@ def as_numbers(values: Any, name: str) -> Any:
     return plain.astype(np.float64, copy=False)
 
 
-def finite_array(values: Any, name: str, shape: tuple[int | None, ...]) -> Any:
-    """Return finite numbers as float64 of a shape, where None is any length from 1 on."""
+def finite_array(values: Any, name: str, shape: tuple[int | None, ...], *, like: str = "") -> Any:
+    """Return finite numbers as float64 of a shape, that of `like`, where None is any length from 1 on."""
     numbers = as_numbers(values, name)
     fits = numbers.ndim == len(shape) and all(
         size >= 1 if wanted is None else size == wanted
@@ -539,6 +542,7 @@ def finite_array(values: Any, name: str, shape: tuple[int | None, ...]) -> Any:
     )
     if not fits:
         wanted = " x ".join("1 or more" if size is None else str(size) for size in shape)
+        wanted += f" as {like} asks for" if like else ""
         msg = f"{name} must be an array of {len(shape)} dimension(s), {wanted}; found shape {numbers.shape}"
         raise ValueError(msg)
     if not np.isfinite(numbers).all():

@@ -82,7 +82,7 @@ def checked_topics(centers: npt.ArrayLike) -> Array:
     off = np.flatnonzero(np.abs(sums - 1) > 1e-3)
     if off.size:
         msg = (
-            f"each topic's probabilities sum to 1; topics {listed(off)} sum to {listed(sums[off])}"
+            f"each topic of centers must sum to 1; topics {listed(off)} sum to {listed(sums[off])}"
         )
         raise ValueError(msg)
     return topics

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import cache
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def whitener_of(values: Array, vectors: Array) -> Array:
         The whitener.
     """
     values = finite_array(values, "values", (None,))
-    vectors = finite_array(vectors, "vectors", (None, len(values)))
+    vectors = finite_array(vectors, "vectors", (None, len(values)), like="values")
     usable = significant(values)
     scale = np.where(usable, values, 1.0) ** -0.5
     return vectors * np.where(usable, scale, 0.0)
@@ -402,5 +403,8 @@ def random_state_of(random_state: RandomState) -> np.random.RandomState:
     require_seed(random_state)
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(int(random_state.integers(2**31)))
+    if isinstance(random_state, Integral) and random_state >= 2**32:
+        msg = f"random_state must be below 2**32; found {random_state:,}"
+        raise ValueError(msg)
     state: np.random.RandomState = check_random_state(random_state)
     return state

@@ -373,7 +373,7 @@ def _precision(dtype: Any) -> npt.DTypeLike:
         found = np.dtype(dtype)
     except (TypeError, ValueError):
         found = None
-    if dtype is None or found not in (np.dtype(np.float32), np.dtype(np.float64)):
+    if dtype is None or found is None or found not in (np.float32, np.float64):
         msg = f"dtype must be float32 or float64; found {dtype!r:.60}"
         raise TypeError(msg)
     return found

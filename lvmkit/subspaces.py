@@ -96,10 +96,14 @@ class SubspaceMoments:
         X = summable(X)
         basis = finite_array(basis, "basis", (None, None))
         if len(basis) != X.shape[1]:
-            msg = f"basis must have as many rows as X has features, {X.shape[1]}; found {len(basis)}"
+            msg = (
+                f"basis must have as many rows as X has features, {X.shape[1]}; found {len(basis)}"
+            )
             raise ValueError(msg)
-        B = np.ascontiguousarray(basis, dtype=np.float32)
+        with np.errstate(over="ignore"):
+            B = np.ascontiguousarray(basis, dtype=np.float32)
 
+        @np.errstate(over="ignore", invalid="ignore")  # told below, in words
         def block_sums(block: Any) -> tuple[Any, ...]:
             block = block.astype(np.float32, copy=False)
             totals = row_totals(block)
@@ -247,8 +251,8 @@ def _require_summed(X: Any, *sums: Array) -> None:
     if not all(np.isfinite(part).all() for part in sums):
         largest = float(np.abs(X.data if sparse.issparse(X) else X).max(initial=0.0))
         msg = (
-            f"X holds numbers up to {largest:g}: their products leave the range of single precision, in which they are "
-            "summed. Divide X by a number"
+            f"X holds numbers up to {largest:g}: products with the basis leave the range of single precision, in which "
+            "they are summed. Divide it by a number"
         )
         raise ValueError(msg)
 
@@ -320,6 +324,7 @@ def leading_basis(
         V = D[:, None] * V
         V32 = V.astype(np.float32)
 
+        @np.errstate(over="ignore", invalid="ignore")  # told below, in words
         def block_product(block: Any) -> tuple[Array]:
             block = block.astype(np.float32, copy=False)
             Z = np.asarray(block @ V32)

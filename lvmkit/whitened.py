@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, finite_array
+from lvmkit._checks import as_numbers, finite_array, require_range
 from lvmkit._typing import Array
 from lvmkit.linalg import fix_signs, significant
 
@@ -62,8 +62,11 @@ class Whitened:
         """
         whitener = finite_array(whitener, "whitener", (None, None))
         d, k = whitener.shape
-        m1, image = finite_array(m1, "m1", (d,)), finite_array(image, "image", (d, k))
-        slices = finite_array(slices, "slices", (d, k, k))
+        m1, image = (
+            finite_array(m1, "m1", (d,), like="whitener"),
+            finite_array(image, "image", (d, k), like="whitener"),
+        )
+        slices = finite_array(slices, "slices", (d, k, k), like="whitener")
         return cls(m1, whitener, image, symmetrized(np.tensordot(whitener, slices, (0, 0))), slices)
 
     @checked(k=0)
@@ -127,13 +130,14 @@ def population(centers: Any, weights: Any) -> Whitened:
     if not (np.isfinite(C).all() and np.isfinite(w).all() and (w > 0).all()):
         msg = f"centers must be finite and weights positive; found weights {w.tolist()}"
         raise ValueError(msg)
+    require_range(C, 1e90, "products of three leave the range of double precision", name="centers")
     w = w / w.sum()
     _, roots, vectors = np.linalg.svd(np.sqrt(w)[:, None] * C, full_matrices=False)
     rank = int(significant(roots**2).sum())
     if rank < len(w):
         msg = (
-            f"the {len(w)} centers, with these weights, span only {rank} dimensions, and moments up to the third cannot tell "
-            f"linearly dependent centers apart; leave out {len(w) - rank} of them"
+            f"the {len(w)} centers, with these weights, span only {rank} dimensions, and moments up to the third "
+            f"cannot tell linearly dependent centers apart; leave out {len(w) - rank} of them"
         )
         raise ValueError(msg)
     U = fix_signs(vectors.T)

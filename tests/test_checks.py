@@ -586,7 +586,7 @@ def test_numpy_numbers_are_numbers():
 
 
 def test_seeds_of_functions():
-    with pytest.raises(TypeError, match="random_state is a whole number"):
+    with pytest.raises(TypeError, match="random_state must be a whole number"):
         scores.stability(models.BernoulliMixture(2), data(), random_state="x")
     with pytest.raises(TypeError, match="random_state is a whole number"):
         models.factor_baselines(data(), 2, random_state="x")
@@ -598,7 +598,7 @@ def test_seeds_of_functions():
 
 @pytest.mark.parametrize("name", [*decompose.BY_NAME, "completion"])
 def test_decompositions_take_moments(name):
-    with pytest.raises(TypeError, match=r"takes whitened moments .*found NoneType"):
+    with pytest.raises(TypeError, match=r"moments must be a .*Whitened.*; found None"):
         getattr(decompose, name)(None)
 
 

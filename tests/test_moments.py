@@ -13,8 +13,11 @@ from lvmkit.moments import (
     POOLED,
     RAW,
     Moments,
+    SubspaceMoments,
     WhitenedMoments,
+    leading_basis,
     second_moment_operator,
+    significant,
     whiten,
 )
 
@@ -126,3 +129,17 @@ def test_rows_too_short_for_an_order_divide_nothing_by_zero():
     moments = WhitenedMoments.of(X, np.eye(2), EQUAL_ROWS)
     assert moments.divisors.tolist() == [2.0, 1.0, 0.0]
     assert not moments.slices.any()
+
+
+def test_what_is_no_moment_is_refused_by_name() -> None:
+    X = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 3.0]])
+    with pytest.raises(TypeError, match="weighting must be a Weighting; found 'POOLED'"):
+        Moments.of(X, "POOLED")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="whitener must have as many rows as X has features, 3"):
+        WhitenedMoments.of(X, np.eye(2), RAW)
+    with pytest.raises(ValueError, match="single precision"):
+        SubspaceMoments.of(X * 1e15, np.eye(3), POOLED)
+    with pytest.raises(ValueError, match="values holds NaN"):
+        significant(np.array([1.0, np.nan]))
+    with pytest.raises(ValueError, match="q=4 directions need as many features; X has 3"):
+        leading_basis(X, POOLED, 4)

@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvmkit._typing import Array, Labels
+from lvmkit._typing import Array, Labels, Seed
+from lvmkit.linalg import random_state_of
 from lvmkit.scores.refits import UNSEEN
 
 
@@ -52,9 +53,9 @@ def togetherness(found: Labels, sample: Labels) -> tuple[Labels, Labels]:
     return together.astype(np.int32), seen.astype(np.int32)
 
 
-def stratified(reference: Labels, k: int, size: int, random_state: int) -> Labels:
+def stratified(reference: Labels, k: int, size: int, random_state: Seed) -> Labels:
     """Draw rows from every cluster, about in proportion, a few of small ones; sorted by cluster."""
-    random = np.random.RandomState(random_state)
+    random = random_state_of(random_state)
     order = random.permutation(len(reference))
     order = order[reference[order] >= 0]
     sizes = np.bincount(reference[order], minlength=k)

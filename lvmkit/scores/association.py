@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special, stats
 
+from lvmkit._arguments import checked
 from lvmkit._typing import Array
 from lvmkit.scores.counts import CodeCounts, count_codes
 from lvmkit.scores.relevance import lift_over
@@ -16,6 +17,7 @@ _SMALLEST_EXPECTED = 5.0
 _BLOCK = 2_000_000
 
 
+@checked()
 def association(
     X: Any,
     labels: npt.ArrayLike,
@@ -53,6 +55,7 @@ def association(
     return association_of_counts(count_codes(X, labels, feature_names=feature_names), level=level)
 
 
+@checked()
 def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.DataFrame:
     """Compare each code's share in each cluster with its share in all other rows.
 
@@ -99,7 +102,7 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
     1        0    1  1.000
     """
     if not 0 < level < 1:
-        msg = f"level is the interval's chance to miss, between 0 and 1; found {level!r}"
+        msg = f"level must be the interval's chance to miss, between 0 and 1; found {level!r}"
         raise ValueError(msg)
     inside = counts.counts
     outside = counts.totals - inside

@@ -71,7 +71,12 @@ def _checked(centers: npt.ArrayLike, X: Any) -> tuple[Array, Any]:
     topics: Array = as_numbers(centers, "centers")
     unwrapped, names = _rows.unwrapped(X)
     matrix = check_matrix(unwrapped, rows=_rows.row_names(X), columns=names)
-    if topics.ndim != 2 or matrix.ndim != 2 or topics.shape[1] != matrix.shape[1]:
+    if (
+        topics.ndim != 2
+        or not topics.size
+        or matrix.ndim != 2
+        or topics.shape[1] != matrix.shape[1]
+    ):
         msg = (
             "centers (k, d) and X (n, d) must have the same words; "
             f"found shapes {topics.shape} and {matrix.shape}"

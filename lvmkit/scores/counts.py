@@ -1,6 +1,6 @@
 """How many rows of each cluster have each code: what tables and charts are made of."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,7 +9,8 @@ import numpy.typing as npt
 from scipy import sparse
 
 from lvmkit import _rows, disclosure
-from lvmkit._checks import check_matrix, listed, unmasked
+from lvmkit._arguments import checked
+from lvmkit._checks import as_numbers, check_matrix, listed, unmasked
 from lvmkit._typing import Array, Labels
 
 Names = Mapping[int, str] | Sequence[str] | None
@@ -77,6 +78,7 @@ class CodeCounts:
         """Code and title, as shown to readers: "428 · Heart failure"."""
         return joined(self.codes, self.titles)
 
+    @checked()
     def row(self, cluster: int) -> int:
         """Return where a cluster stands.
 
@@ -125,6 +127,7 @@ class CodeCounts:
             raise ValueError(msg)
         return self.codes.index(code)
 
+    @checked()
     def rename(self, names: Names) -> "CodeCounts":
         """Return the same numbers under other names of the clusters.
 
@@ -167,6 +170,7 @@ class CodeCounts:
         )
 
 
+@checked()
 def count_codes(
     X: Any,
     labels: npt.ArrayLike,
@@ -216,7 +220,7 @@ def count_codes(
     """
     matrix, codes, meanings = code_columns(X, feature_names=feature_names, titles=titles)
     ids = cluster_ids(labels, matrix.shape[0])
-    wanted = np.unique(ids) if clusters is None else np.asarray(list(clusters), dtype=np.int64)
+    wanted = np.unique(ids) if clusters is None else cluster_numbers(clusters, "clusters")
     present, position = np.unique(ids, return_inverse=True)
     place = {int(cluster): row for row, cluster in enumerate(wanted)}
     row_of = np.array([place.get(int(cluster), -1) for cluster in present], dtype=np.int64)[
@@ -248,9 +252,13 @@ def code_columns(
     presence = _presence(checked)
     width = presence.shape[1]
     given = feature_names if feature_names is not None else found
-    codes = tuple(map(str, given)) if given is not None else tuple(map(str, range(width)))
     if titles is None and "title" in getattr(getattr(X, "var", None), "columns", ()):
         titles = [str(title) for title in X.var["title"]]
+    for what, names in (("feature_names", given), ("titles", titles)):
+        if names is not None and not isinstance(names, Iterable):
+            msg = f"{what} must be a sequence of texts; found {names!r:.60}"
+            raise TypeError(msg)
+    codes = tuple(map(str, given)) if given is not None else tuple(map(str, range(width)))
     if isinstance(titles, Mapping):
         meanings = tuple(str(titles.get(code, "")) for code in codes)
     else:
@@ -268,7 +276,9 @@ def _presence(matrix: Any) -> sparse.csr_array:
     data = rows.data
     if data.size and not data.min() >= 0:
         wrong = listed(data[~(data >= 0)].tolist())
-        msg = f"X holds 0 for 'has not', more for 'has' the code; found {wrong}. Drop such rows."
+        msg = (
+            f"X must hold 0 for 'has not', more for 'has' the code; found {wrong}. Drop such rows."
+        )
         raise ValueError(msg)
     if not rows.has_canonical_format:
         rows = rows.copy()
@@ -292,6 +302,16 @@ def cluster_ids(labels: npt.ArrayLike, n_rows: int | None = None) -> Labels:
         msg = f"labels are whole numbers; found {listed(values.tolist())} of type {values.dtype}"
         raise ValueError(msg)
     return values.astype(np.int64)
+
+
+def cluster_numbers(values: Any, name: str) -> Labels:
+    """Return numbers of clusters (k,) in the order given; refuse what is no whole number."""
+    numbers = as_numbers(list(values) if isinstance(values, Sequence) else values, name)
+    if numbers.ndim != 1 or not (np.isfinite(numbers) & (numbers == np.round(numbers))).all():
+        msg = f"{name} must be whole numbers of clusters; found {listed(numbers.ravel())}"
+        raise ValueError(msg)
+    found: Labels = numbers.astype(np.int64)
+    return found
 
 
 def cluster_names(clusters: Labels, names: Names) -> tuple[str, ...]:

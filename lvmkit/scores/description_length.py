@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from lvmkit import _rows
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_seed
 from lvmkit._typing import Array, RandomState
 from lvmkit.scores.perplexity import completion, named
 
@@ -64,13 +64,14 @@ def description_length(model: Any, X: Any, *, random_state: RandomState = 0) -> 
     >>> lengths[0] > lengths[1]
     True
     """
+    require_seed(random_state)
     centers = _centers(model)
     if hasattr(model, "score_samples"):
         log_densities = np.asarray(model.score_samples(X), dtype=np.float64)
         free = len(centers) - 1 + centers.size - (len(centers) if of_words(centers) else 0)
         return float(free / 2 * np.log(len(log_densities)) - log_densities.sum())
     if not hasattr(model, "transform"):
-        msg = f"a model with score_samples or transform is needed; found {type(model).__name__}"
+        msg = f"model must have score_samples or transform; found {type(model).__name__}"
         raise TypeError(msg)
     total, n_tokens = _completed(model, X, random_state)
     return float(centers.size / 2 * np.log(n_tokens) - total)
@@ -98,7 +99,7 @@ def _centers(model: Any) -> Array:
     """Return the centers of a fitted model."""
     centers = getattr(model, "centers_", None)
     if centers is None:
-        msg = f"{type(model).__name__} has no centers_: fit it first"
+        msg = f"model must be fitted: {type(model).__name__} has no centers_; call fit first"
         raise ValueError(msg)
     found: Array = np.asarray(centers, dtype=np.float64)
     if found.ndim != 2 or not np.isfinite(found).all():

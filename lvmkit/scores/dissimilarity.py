@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import as_numbers, listed
+from lvmkit._checks import as_numbers, listed, refuse_entries
 from lvmkit._typing import Array
 
 _CONSTANT = 1e-12  # a column whose spread is less than this part of its size does not vary
@@ -42,7 +42,9 @@ def dissimilarity(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
     >>> dissimilarity([[1, 0], [0, 1], [0, 0]], [[1, 1], [0, 0], [0, 0]])
     0.375
     """
-    return float(pairwise_dissimilarity([np.asarray(one), np.asarray(other)])[0, 1])
+    for factor, name in ((one, "one"), (other, "other")):
+        refuse_entries(as_numbers(factor, name), name)
+    return float(pairwise_dissimilarity([as_numbers(one, "one"), as_numbers(other, "other")])[0, 1])
 
 
 def pairwise_dissimilarity(factors: Sequence[npt.ArrayLike]) -> Array:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from lvmkit._checks import require_range
+from lvmkit._arguments import checked
+from lvmkit._checks import as_numbers, finite_array, refuse_entries, require_range
 from lvmkit.factorization import given
 from lvmkit.factorization.fitting import fit_to
 
 
+@checked()
 def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
     """Return the fit of a factorization, integer or real, without forming what it approximates X by.
 
@@ -45,10 +45,13 @@ def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
     tensor = given.named(X)
     counts = tensor.counts if tensor else given.matrix_of(X)
     given.require_finite(counts)
-    require_range(counts, 1e100, "squares of more leave the range of double precision")
+    out = "squares of others leave the range of double precision"
+    require_range(counts, 1e100, out, least=1e-100)
     data = given.unfolded(counts)
-    parts = [np.asarray(factor, dtype=np.float64).T for factor in factors]
-    lambdas = np.asarray(weights, dtype=np.float64)
+    parts = [as_numbers(factor, "each of factors").T for factor in factors]
+    for part in parts:
+        refuse_entries(part.T, "each of factors")
+    lambdas = finite_array(weights, "weights", (None,))
     wanted = [(len(lambdas), size) for size in data.shape]
     if [part.shape for part in parts] != wanted:
         found, needed = (

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 from lvmkit import _rows
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._topics import checked_counts, checked_topics
 from lvmkit._typing import Array, RandomState
@@ -22,6 +23,7 @@ Infer = Callable[[Any], npt.ArrayLike]
 """Takes sparse rows of counts (n, d), returns the topic mixtures (n, k)."""
 
 
+@checked()
 def perplexity(
     centers: npt.ArrayLike,
     X: Any,

@@ -6,21 +6,23 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._arguments import checked
 from lvmkit._checks import listed, require_number, unmasked
-from lvmkit._typing import Labels
+from lvmkit._typing import Labels, Seed
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.refits import numbered
 
 _COLUMNS = ("accuracy", "balanced_accuracy", "auc", "majority")
 
 
+@checked()
 def predictive_power(
     labels: npt.ArrayLike,
     outcome: Any,
     *,
     test_size: float = 0.3,
     n_repeats: int = 5,
-    random_state: int = 0,
+    random_state: Seed = 0,
 ) -> pd.DataFrame:
     """Predict an outcome of each row from nothing but its cluster.
 
@@ -35,7 +37,7 @@ def predictive_power(
         Share of the rows that the prediction is tested on; the others are what it is learned from.
     n_repeats : int, default=5
         How often to split.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed of the splits.
 
     Returns
@@ -94,7 +96,11 @@ def predictive_power(
 
 def _checked(labels: npt.ArrayLike, outcome: Any) -> tuple[Labels, npt.NDArray[np.bool_]]:
     """Return clusters and whether each row has the second value of the outcome."""
-    clusters, values = numbered(labels), pd.Series(np.asarray(unmasked(outcome, "outcome")).ravel())
+    clusters, given = numbered(labels), np.asarray(unmasked(outcome, "outcome"))
+    if given.ndim != 1 and given.shape[1:] != (1,):
+        msg = f"outcome must be one value for each row; found shape {given.shape}"
+        raise ValueError(msg)
+    values = pd.Series(given.ravel())
     if len(clusters) != len(values):
         msg = f"labels and outcome are of the same rows; found {len(clusters)} and {len(values)}"
         raise ValueError(msg)
@@ -105,7 +111,12 @@ def _checked(labels: npt.ArrayLike, outcome: Any) -> tuple[Labels, npt.NDArray[n
             f"{int(np.argmax(missing))}); pass labels and outcome of the rows that have one"
         )
         raise ValueError(msg)
-    found, place = np.unique(values.to_numpy(), return_inverse=True)
+    try:
+        found, place = np.unique(values.to_numpy(), return_inverse=True)
+    except TypeError as error:
+        kinds = listed(sorted({type(value).__name__ for value in values}))
+        msg = f"outcome must have two values of one kind, such as True and False; found {kinds}"
+        raise ValueError(msg) from error
     if len(found) != 2:
         msg = (
             f"outcome has two different values, such as True and False; found {len(found)}: "

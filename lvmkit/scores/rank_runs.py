@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from lvmkit._checks import DataWarning, listed, require_number
-from lvmkit._typing import Labels, Progress
+from lvmkit import _rows
+from lvmkit._arguments import checked
+from lvmkit._checks import DataWarning, listed, refuse_shape, require_number
+from lvmkit._typing import Labels, Progress, Seed
 from lvmkit.factorization import given
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.dissimilarity import pairwise_dissimilarity
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.rank_study import RankRuns, RankStudy
 from lvmkit.scores.refits import SMALL, Report, in_order, refit
-from lvmkit.scores.resampling import seed_names
+from lvmkit.scores.resampling import options_of, seed_names
 from lvmkit.streams import n_threads
 
 _Start = tuple[Any, str]  # a fitted model, or None and why there is none
@@ -41,6 +43,7 @@ class _SaidBefore(Warning, metaclass=_Again):
     """
 
 
+@checked()
 def iter_rank_study(
     estimator: Any,
     X: Any,
@@ -49,7 +52,7 @@ def iter_rank_study(
     n_starts: int = 20,
     mode: int | str = 1,
     init: str | None = "round",
-    random_state: int = 0,
+    random_state: Seed = 0,
     progress: Progress | bool | None = None,
 ) -> Iterator[RankStudy]:
     """Factorize from several starts, and yield what is known after every number of components.
@@ -71,7 +74,7 @@ def iter_rank_study(
         Mode whose factors are compared, by number or name; 1 is the first after the patients, for example diagnoses.
     init : str or None, default="round"
         What every fit starts from; None leaves what the estimator has.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed from which those of the starts are drawn, the same for every number of components.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done; raising from it
@@ -118,6 +121,7 @@ def iter_rank_study(
         tell("Components: done", 1.0)
 
 
+@checked()
 def rank_study(
     estimator: Any,
     X: Any,
@@ -126,7 +130,7 @@ def rank_study(
     n_starts: int = 20,
     mode: int | str = 1,
     init: str | None = "round",
-    random_state: int = 0,
+    random_state: Seed = 0,
     progress: Progress | bool | None = None,
 ) -> RankStudy:
     """Factorize with several numbers of components from several starts each, and recommend a number.
@@ -146,7 +150,7 @@ def rank_study(
         Mode whose factors are compared, by number or name; 1 is the first after the patients, for example diagnoses.
     init : str or None, default="round"
         What every fit starts from; None leaves what the estimator has.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed from which those of the starts are drawn, the same for every number of components.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done. Raising from it, or
@@ -203,20 +207,17 @@ def rank_study(
     if not study.complete:
         done, planned = len(study.runs), len(study.planned)
         msg = f"ended after {done} of {planned} numbers of components; the result rests on these"
-        warnings.warn(msg, DataWarning, stacklevel=2)
+        warnings.warn(msg, DataWarning, stacklevel=3)
     return study
 
 
 def _checked(estimator: Any, n_components: Iterable[int], n_starts: int) -> list[int]:
     """Return the numbers to try in ascending order, or refuse the options."""
     require_number(n_starts, "n_starts", least=2, whole=True)
-    missing = {"n_components", "init", "random_state"} - set(clone(estimator).get_params())
+    missing = {"n_components", "init", "random_state"} - set(options_of(estimator))
     if missing:
         msg = f"{type(estimator).__name__} has no option {listed(sorted(missing))}; pass lvmkit.SUSTain()"
         raise ValueError(msg)
-    if not isinstance(n_components, Iterable):
-        msg = f"n_components are several numbers, for example range(2, 11); found {n_components!r}"
-        raise TypeError(msg)
     given = list(n_components)
     for number in given:
         require_number(number, "each of n_components", least=1, whole=True)
@@ -228,12 +229,14 @@ def _checked(estimator: Any, n_components: Iterable[int], n_starts: int) -> list
 
 def _place(X: Any, mode: int | str) -> int:
     """Return the number of the mode to compare; refuse one that there is not, or that is too short."""
+    tensor = given.named(X)
+    if tensor is None:
+        refuse_shape(_rows.unwrapped(X)[0], "X")
     shape = np.shape(X)
     if isinstance(mode, str):
-        tensor = given.named(X)
         names = tensor.modes if tensor else given.mode_names(len(shape))
         if mode not in names:
-            msg = f"mode={mode!r}; the modes of X are {listed(names)}"
+            msg = f"mode={mode!r}; the modes of X are {listed(names)}: give one of them"
             raise ValueError(msg)
         mode = names.index(mode)
     require_number(mode, "mode", least=0, whole=True)
@@ -246,7 +249,7 @@ def _place(X: Any, mode: int | str) -> int:
     return int(mode)
 
 
-def _seeds(n_starts: int, random_state: int) -> list[int]:
+def _seeds(n_starts: int, random_state: Seed) -> list[int]:
     """Draw the seeds of the starts one after the other: more starts leave the first ones as they are."""
     random = random_state_of(random_state)
     return [int(random.randint(2**31 - 1)) for _ in range(n_starts)]

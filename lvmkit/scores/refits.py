@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
 from lvmkit import _rows
-from lvmkit._checks import refuse_shape, widened
+from lvmkit._checks import check_source, refuse_entries, refuse_shape, unmasked, widened
 from lvmkit._typing import Labels
 from lvmkit.scores.counts import cluster_ids
 from lvmkit.scores.resampling import Refit, seed_names
@@ -36,10 +37,31 @@ def rows_of(X: Any) -> Any:
     """Return sparse rows, a DataFrame or an array with as many rows as `X`."""
     matrix, _ = _rows.unwrapped(X)
     if sparse.issparse(matrix):
-        as_rows: Any = sparse.csr_array
         refuse_shape(matrix, "X")
-        return as_rows(widened(matrix))
-    return matrix if hasattr(matrix, "shape") else np.asarray(matrix)
+        return _with_short_indexes(sparse.csr_array(widened(matrix)))
+    matrix = matrix if hasattr(matrix, "shape") else np.asarray(matrix)
+    if not matrix.shape:
+        refuse_shape(matrix, "X")
+    return matrix
+
+
+def _with_short_indexes(rows: Any) -> Any:
+    """Return sparse rows with indexes of 32 bits where they do: scikit-learn asks for them."""
+    if rows.indices.dtype == np.int32 or max(*rows.shape, rows.nnz) >= 2**31:
+        return rows
+    indices, ends = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+    return sparse.csr_array((rows.data, indices, ends), shape=rows.shape)
+
+
+def _refuse_gaps(estimator: Any, matrix: Any) -> None:
+    """Refuse entries that are no finite numbers, by their place in all rows, if an estimator cannot take them."""
+    if get_tags(estimator).input_tags.allow_nan:
+        return
+    try:
+        check_source(matrix)
+    except ValueError:  # texts or dates, which an estimator may take
+        return
+    refuse_entries(matrix, "X")
 
 
 def taken(matrix: Any, rows: Labels) -> Any:
@@ -75,7 +97,7 @@ def labels_of(fitted: Any, rows: Any) -> Labels:
 
 def numbered(labels: Any) -> Labels:
     """Return cluster numbers; all negative ones, such as DBSCAN's, are −1."""
-    return np.maximum(cluster_ids(np.asarray(labels)), -1)
+    return np.maximum(cluster_ids(np.asarray(unmasked(labels, "labels"))), -1)
 
 
 def found_by(estimator: Any, matrix: Any, part: Refit, report: Report, *, everyone: bool) -> Labels:
@@ -87,7 +109,11 @@ def found_by(estimator: Any, matrix: Any, part: Refit, report: Report, *, everyo
         )
         raise ValueError(msg)
     rows = taken(matrix, part.rows)
-    model = refit(estimator, rows, part.seeds, report)
+    try:
+        model = refit(estimator, rows, part.seeds, report)
+    except ValueError:
+        _refuse_gaps(estimator, matrix)
+        raise
     if everyone:
         return numbered(model.predict(matrix))
     found = np.full(matrix.shape[0], UNSEEN, dtype=np.int64)

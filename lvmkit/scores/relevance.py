@@ -2,10 +2,12 @@
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._checks import as_numbers, listed
 from lvmkit._typing import Array
 
 
+@checked()
 def relevance(centers: Array, weights: Array, *, balance: float = 0.6) -> Array:
     """Rank features by relevance to each state.
 

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from lvmkit._checks import listed, require_number
-from lvmkit._typing import Labels
+from lvmkit._typing import Labels, Seed
 from lvmkit.linalg import random_state_of
 
 Protocol = Literal["overlapping", "bootstrap", "halves"]
@@ -95,7 +95,7 @@ def _overlapping(
 def _part_sizes(n_rows: int, shared: float) -> tuple[int, int]:
     """Return the number of shared rows and of each part's own."""
     n_own = int(n_rows * (1 - shared) / 2 + 1e-9) if 0 < shared < 1 else 0
-    n_shared = round(n_rows * shared)
+    n_shared = round(n_rows * shared) if n_own else 0
     if n_own < 1 or n_shared < 1:
         msg = (
             "shared is the share of rows in both parts, between 0 and 1, and must leave each part "
@@ -106,10 +106,21 @@ def _part_sizes(n_rows: int, shared: float) -> tuple[int, int]:
     return n_shared, n_own
 
 
+def options_of(estimator: Any) -> dict[str, Any]:
+    """Return the options of an estimator; refuse what is none."""
+    if not hasattr(estimator, "get_params") or isinstance(estimator, type):
+        found = "a class; call it" if isinstance(estimator, type) else repr(estimator)[:60]
+        msg = f"estimator must be an estimator with fit and get_params; found {found}"
+        raise TypeError(msg)
+    options: dict[str, Any] = clone(estimator).get_params()
+    return options
+
+
 def seed_names(estimator: Any) -> list[str]:
     """Return the options of an estimator that are seeds, also inside a pipeline."""
-    names = sorted(clone(estimator).get_params())
-    return [name for name in names if name.split("__")[-1] == "random_state"]
+    return [
+        name for name in sorted(options_of(estimator)) if name.split("__")[-1] == "random_state"
+    ]
 
 
 def _seeds(random: np.random.RandomState, n: int) -> tuple[int, ...]:
@@ -117,7 +128,7 @@ def _seeds(random: np.random.RandomState, n: int) -> tuple[int, ...]:
     return tuple(int(random.randint(2**31 - 1)) for _ in range(n))
 
 
-def whole(estimator: Any, n_rows: int, random_state: int) -> Refit:
+def whole(estimator: Any, n_rows: int, random_state: Seed) -> Refit:
     """Return the fit on all rows, which draws nothing from what the repeats draw."""
-    random = np.random.RandomState(random_state)
+    random = random_state_of(random_state)
     return Refit(np.arange(n_rows), _seeds(random, len(seed_names(estimator))))

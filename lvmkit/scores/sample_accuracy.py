@@ -71,7 +71,7 @@ def _tuples(lengths: npt.ArrayLike, order: int) -> Array:
         raise ValueError(msg)
     if words.max(initial=0) < order:
         msg = (
-            f"moments of order {order} need a document of {order} words; the longest of "
+            f"lengths must suffice: moments of order {order} need a document of {order} words; the longest of "
             f"{len(words)} has {words.max(initial=0):g}"
         )
         raise ValueError(msg)

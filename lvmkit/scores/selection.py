@@ -13,13 +13,15 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit import _rows
+from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, listed, require_number, widened
-from lvmkit._typing import Array, Progress
+from lvmkit._typing import Array, Progress, Seed
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.description_length import description_length, of_words
 from lvmkit.scores.perplexity import perplexity
 from lvmkit.scores.progress import told
+from lvmkit.scores.resampling import options_of
 from lvmkit.scores.stability import overlapping_fits, stability
 
 HIGHER_IS_BETTER = {
@@ -39,9 +41,10 @@ class _Task(NamedTuple):
     fitted_rows: Any
     held_out: Any
     n_repeats: int
-    random_state: int
+    random_state: Seed
 
 
+@checked()
 def select_n_components(
     estimator: Any,
     X: Any,
@@ -50,7 +53,7 @@ def select_n_components(
     scores: Sequence[str] = ("coherence", "perplexity", "stability", "description_length"),
     held_out: float = 0.1,
     n_repeats: int = 3,
-    random_state: int = 0,
+    random_state: Seed = 0,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
     """Fit a model with several numbers of components and score each.
@@ -70,7 +73,7 @@ def select_n_components(
         perplexity among the scores all rows are.
     n_repeats : int, default=3
         Pairs of fits per candidate that stability compares.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed of what is held out, halved and drawn.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done; raising from it cancels.
@@ -133,26 +136,22 @@ def _checked(
     estimator: Any, candidates: Iterable[int], scores: Sequence[str], held_out: float
 ) -> list[int]:
     """Return the candidates in ascending order, or refuse the options."""
-    if isinstance(scores, str) or not isinstance(scores, Iterable):
-        msg = f"scores is a list, for example ['coherence']; found {scores!r}"
-        raise TypeError(msg)
-    if not isinstance(candidates, Iterable):
-        msg = f"candidates are several numbers, for example range(2, 11); found {candidates!r}"
-        raise TypeError(msg)
     unknown = [name for name in scores if name not in HIGHER_IS_BETTER]
     if unknown or not len(scores):
-        msg = f"scores are among {listed(HIGHER_IS_BETTER)}; found {listed(unknown or [scores])}"
+        msg = (
+            f"scores must be among {listed(HIGHER_IS_BETTER)}; found {listed(unknown or [scores])}"
+        )
         raise ValueError(msg)
     require_number(held_out, "held_out", least=0, above=True)
     if held_out >= 1:
         msg = f"held_out is a share of the rows, below 1; found {held_out!r}"
         raise ValueError(msg)
-    if "n_components" not in clone(estimator).get_params():
+    if "n_components" not in options_of(estimator):
         msg = f"the estimator needs n_components; {type(estimator).__name__} has none"
         raise ValueError(msg)
     given = list(candidates)
     for number in given:
-        require_number(number, "each candidate", least=1, whole=True)
+        require_number(number, "each of candidates", least=1, whole=True)
     if not given:
         msg = "candidates is empty: pass the numbers of components to try, for example range(2, 11)"
         raise ValueError(msg)
@@ -173,7 +172,7 @@ def _rows_of_numbers(X: Any) -> Any:
         raise TypeError(msg)
     if sparse.issparse(matrix):
         return sparse.csr_array(widened(matrix))
-    return matrix if hasattr(matrix, "iloc") else np.asarray(matrix)
+    return matrix if hasattr(matrix, "iloc") else widened(np.asarray(matrix))
 
 
 def _n_held_out(n: int, share: float) -> int:

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._typing import Array, Labels, Progress
+from lvmkit._arguments import checked
+from lvmkit._typing import Array, Labels, Progress, Seed
 from lvmkit.scores.matching import adjusted_rand
 from lvmkit.scores.progress import told
 from lvmkit.scores.refits import Report, found_by, in_order, n_workers, refit, rows_of, taken
 from lvmkit.scores.resampling import Draw, Protocol, Refit, draws, whole
 
 
+@checked()
 def stability(
     estimator: Any,
     X: Any,
@@ -20,7 +22,7 @@ def stability(
     protocol: Protocol = "overlapping",
     shared: float = 0.8,
     n_repeats: int = 5,
-    random_state: int = 0,
+    random_state: Seed = 0,
     progress: Progress | bool | None = None,
 ) -> Array:
     """Fit repeatedly on parts of the data and compare the clusters of the rows in both.
@@ -39,7 +41,7 @@ def stability(
         Share of the rows in both parts; each part has half of the others besides. Of "overlapping" only.
     n_repeats : int, default=5
         How often to draw.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed of rows and fits.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done; raising from it
@@ -116,7 +118,7 @@ def overlapping_fits(
     *,
     shared: float,
     n_repeats: int,
-    random_state: int,
+    random_state: Seed,
     progress: Progress | None,
 ) -> Iterator[list[Any]]:
     """Yield two models fitted to overlapping parts; the options are those of `stability`."""

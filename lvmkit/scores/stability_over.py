@@ -10,8 +10,9 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
+from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, require_number
-from lvmkit._typing import Labels, Progress
+from lvmkit._typing import Labels, Progress, Seed
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.refits import Report, found_by, in_order, n_workers, rows_of
 from lvmkit.scores.resampling import Draw, Protocol, Refit, draws, seed_names, whole
@@ -50,6 +51,7 @@ class Recommendation(NamedTuple):
     why: str
 
 
+@checked(goal=0)
 def stability_over(
     methods: Mapping[str, Method] | Method,
     X: Any,
@@ -60,7 +62,7 @@ def stability_over(
     shared: float = 0.8,
     n_repeats: int = 5,
     goal: float = 0.9,
-    random_state: int = 0,
+    random_state: Seed = 0,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
     """Measure the stability of several methods, each with several numbers of clusters or depths.
@@ -85,7 +87,7 @@ def stability_over(
         How often to draw.
     goal : float, default=0.9
         Mean index from which on a method counts as stable.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed of rows and fits; the numbers are those that `stability` returns for each estimator.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done. Raising from it, or
@@ -282,11 +284,11 @@ def _combined(
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield every method with every value."""
     named = methods if isinstance(methods, Mapping) else {type(methods).__name__: methods}
+    if methods is None:
+        msg = "methods must be a mapping of names to estimators, or one estimator; found None"
+        raise ValueError(msg)
     if not named:
         msg = "methods is empty: pass a mapping of names to estimators"
-        raise ValueError(msg)
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        msg = f"values are several numbers, for example range(2, 11); found {values!r}"
         raise ValueError(msg)
     given = sorted({_plain(value) for value in values})
     if not given:

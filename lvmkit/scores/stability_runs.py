@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, require_number
-from lvmkit._typing import Progress
+from lvmkit._typing import Progress, Seed
 from lvmkit.scores.counts import Names
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.refits import found_by, in_order, n_workers, rows_of
@@ -20,6 +21,7 @@ SAMPLE = 300
 """Rows of the consensus matrix."""
 
 
+@checked()
 def iter_stability(
     estimator: Any,
     X: Any,
@@ -30,7 +32,7 @@ def iter_stability(
     shared: float = 0.8,
     n_repeats: int = 5,
     sample: int = SAMPLE,
-    random_state: int = 0,
+    random_state: Seed = 0,
     resume: StabilityStudy | None = None,
     progress: Progress | bool | None = None,
 ) -> Iterator[StabilityStudy]:
@@ -58,7 +60,7 @@ def iter_stability(
         How often to draw.
     sample : int, default=300
         Rows of the consensus matrix at most, drawn from every cluster.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed of rows and fits. The rows and seeds are those of `stability`.
     resume : StabilityStudy, optional
         What was yielded before with the same options; its repeats are not done again, and its
@@ -133,6 +135,7 @@ def iter_stability(
         tell("Stability: done", 1.0)
 
 
+@checked()
 def stability_study(
     estimator: Any,
     X: Any,
@@ -143,7 +146,7 @@ def stability_study(
     shared: float = 0.8,
     n_repeats: int = 5,
     sample: int = SAMPLE,
-    random_state: int = 0,
+    random_state: Seed = 0,
     resume: StabilityStudy | None = None,
     progress: Progress | bool | None = None,
 ) -> StabilityStudy:
@@ -167,7 +170,7 @@ def stability_study(
         How often to draw.
     sample : int, default=300
         Rows of the consensus matrix at most.
-    random_state : int, default=0
+    random_state : int, RandomState or Generator, default=0
         Seed of rows and fits.
     resume : StabilityStudy, optional
         What an earlier call with the same options returned; its repeats are not done again.
@@ -231,4 +234,4 @@ def warn_if_ended(done: int, planned: int) -> None:
     """Warn that work was ended early and what there is instead."""
     if done < planned:
         msg = f"ended after {done} of {planned} repeats; the result rests on these"
-        warnings.warn(msg, DataWarning, stacklevel=3)
+        warnings.warn(msg, DataWarning, stacklevel=4)  # 4: what checks the arguments stands between

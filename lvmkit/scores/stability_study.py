@@ -5,10 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from lvmkit._arguments import checked
 from lvmkit._checks import listed
-from lvmkit._typing import Array, Labels
+from lvmkit._typing import Array, Labels, Seed
 from lvmkit.scores.agreement import reappearance, stratified, togetherness
-from lvmkit.scores.counts import Names, cluster_names, joined
+from lvmkit.scores.counts import Names, cluster_names, cluster_numbers, joined
 from lvmkit.scores.refits import numbered
 from lvmkit.scores.resampling import Draw
 from lvmkit.scores.stability import agreement
@@ -106,6 +107,7 @@ class StabilityStudy:
         with np.errstate(invalid="ignore"):
             return self.together / np.where(self.together_seen, self.together_seen, np.nan)
 
+    @checked()
     def verdict(self, *, unnamed: npt.ArrayLike | None = None) -> str:
         """Say in words which clusters reappear and which swap members.
 
@@ -120,7 +122,7 @@ class StabilityStudy:
             A few sentences. A cluster reappears from a mean Jaccard index of 0.75 on and dissolves
             below 0.5 (Hennig 2007, section 3.3); swaps of a tenth of the members or more are told.
         """
-        hidden = None if unnamed is None else np.asarray(unnamed, dtype=np.int64)
+        hidden = None if unnamed is None else cluster_numbers(unnamed, "unnamed")
         return verdict(self, unnamed=hidden)
 
 
@@ -130,7 +132,7 @@ def begun(
     names: Names,
     n_repeats: int,
     sample: int,
-    random_state: int,
+    random_state: Seed,
 ) -> StabilityStudy:
     """Return a study of no repeats yet."""
     labels = numbered(reference)

@@ -90,10 +90,12 @@ def test_words_that_topics_do_not_know_are_said_where_the_score_is_asked_for() -
 
 
 def test_models_without_centers_are_refused() -> None:
-    with pytest.raises(ValueError, match="GaussianMixture has no centers_: fit it first"):
+    with pytest.raises(
+        ValueError, match="model must be fitted: GaussianMixture has no centers_; call fit first"
+    ):
         description_length(GaussianMixture(), np.ones((2, 2)))
     bare: Any = type("Bare", (), {"centers_": np.ones((2, 2))})()
-    with pytest.raises(TypeError, match="score_samples or transform is needed; found Bare"):
+    with pytest.raises(TypeError, match="model must have score_samples or transform; found Bare"):
         description_length(bare, np.ones((2, 2)))
     bare.centers_ = np.array([[np.nan, 1]])
     with pytest.raises(ValueError, match="centers_ must be finite numbers"):

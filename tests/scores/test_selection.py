@@ -186,10 +186,10 @@ def test_true_shows_a_bar(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"scores": ["bic"]}, r"scores are among 'coherence', .*found 'bic'"),
-        ({"scores": []}, r"scores are among"),
+        ({"scores": ["bic"]}, r"scores must be among 'coherence', .*found 'bic'"),
+        ({"scores": []}, r"scores must be among"),
         ({"candidates": []}, r"candidates is empty"),
-        ({"candidates": [2, 0]}, r"each candidate must be a whole number, at least 1; found 0"),
+        ({"candidates": [2, 0]}, r"each of candidates must be a whole number, at least 1; found 0"),
         ({"held_out": 1.0}, r"held_out is a share of the rows, below 1; found 1.0"),
         ({"held_out": 0.0}, r"held_out must be a number, greater than 0"),
         ({"estimator": KMeans()}, r"needs n_components; KMeans has none"),
@@ -208,12 +208,12 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"candidates": 5}, r"candidates are several numbers, for example range\(2, 11\); found 5"),
-        ({"candidates": [2.5]}, r"each candidate must be a whole number.*found 2.5 \(float\)"),
-        ({"scores": None}, r"scores is a list, .*; found None"),
+        ({"candidates": 5}, r"candidates must be a sequence; found 5"),
+        ({"candidates": [2.5]}, r"each of candidates must be a whole number.*found 2.5 \(float\)"),
+        ({"scores": None}, r"scores must be a sequence of texts; found None"),
         (
             {"scores": "coherence"},
-            r"scores is a list, for example \['coherence'\]; found 'coherence'",
+            r"scores must be a sequence of texts; found 'coherence'",
         ),
         ({"X": ["a b", "c d"]}, r"found list of shape \(2,\)\. Texts become .*from_texts"),
         ({"X": [["a", "b"], ["c", "d"]]}, r"X must be rows of numbers \(n, d\)"),

@@ -159,10 +159,24 @@ def test_the_goal_decides_which_value_is_recommended() -> None:
     [
         ({}, [2], "methods is empty"),
         (KMeans(), [], "values is empty"),
-        (KMeans(), 3, "values are several numbers"),
+        (None, [2], "methods must be a mapping of names to estimators"),
         ({"a": 3}, [2], r"methods\['a'\] is an estimator"),
     ],
 )
 def test_wrong_arguments_are_refused(methods: object, values: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         stability_over(methods, BLOBS, values)  # type: ignore[arg-type]
+
+
+def test_values_and_goal_of_the_wrong_kind_are_refused() -> None:
+    with pytest.raises(TypeError, match="values must be a sequence; found 3"):
+        stability_over(KMeans(), BLOBS, 3)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="goal must be at least 0 and finite; found -1"):
+        stability_over(KMeans(), BLOBS, [2], goal=-1)
+
+
+def test_missing_entries_are_named_by_their_place() -> None:
+    rows = np.array(BLOBS, dtype=float)
+    rows[5, 1] = np.nan
+    with pytest.raises(ValueError, match=r"X holds NaN .* in row 5, column 1"):
+        stability_over(KMeans(), rows, [2], n_repeats=2)

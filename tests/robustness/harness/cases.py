@@ -19,7 +19,6 @@ DOMAINS = {
     "PoissonMixture": "counts",
     "LatentDirichlet": "counts",
     "SUSTain": "counts",
-    "coherence": "counts",
     "perplexity": "counts",
     "description_length": "counts",
     "topic_mixtures": "counts",

@@ -37,10 +37,10 @@ WORDS = (
     (r"\bDataFrame\b", "table"),
     (r"\bSeries\b", "array"),
     (r"\bcallable\b|\bfunction\b", "callable"),
-    (r"\{.*\}|\"\w+\"|'\w+'", "choice"),
+    (r"\{[^}\d]*[\"'].*\}|\"\w+\"|'\w+'", "choice"),
     (r"\bpath\b|\bglob\b|\bPath\b", "path"),
     (r"\bbool\b", "bool"),
-    (r"\bint\b", "int"),
+    (r"\bint\b|\{\d", "int"),
     (r"\bfloat\b|\bnumber\b", "float"),
     (r"\bstr\b", "text"),
 )

@@ -15,9 +15,18 @@ HOOKS = ("heading", "show_state", "update_all", "background", "take", "checked")
 ACCEPTED: dict[tuple[str, str, str], str] = {
     ("*", "y", "None"): "y is ignored where there is nothing to predict",
     **{
-        (f"lvmkit.moments.{name}.of", "X", fault): "sums over no rows are 0, the neutral element of +"
+        (
+            f"lvmkit.moments.{name}.of",
+            "X",
+            fault,
+        ): "sums over no rows are 0, the neutral element of +"
         for name in ("Moments", "SubspaceMoments", "WhitenedMoments")
         for fault in ("no rows", "no rows, csr", "no rows, DataFrame")
+    },
+    ("lvmkit.scores.Matching.relabel", "labels", "empty"): "no labels have no new numbers",
+    **{
+        (f"lvmkit.scores.{name}", "X", "3-D"): "a tensor of counts"
+        for name in ("rank_study", "iter_rank_study")
     },
     ("*", "progress", "*"): "a progress bar is not an answer",
     ("*", "picked", "-1"): "what is not drawn cannot be marked: nothing is",

@@ -90,7 +90,7 @@ SAME: dict[str, Make] = {
     "csc_matrix": sparse.csc_matrix,
     "coo_array": sparse.coo_array,
     "coo_matrix": sparse.coo_matrix,
-    "bsr_array": lambda X: sparse.bsr_array(X, blocksize=(2, 2)),
+    "bsr_array": lambda X: sparse.bsr_array(X, blocksize=tuple(2 - size % 2 for size in X.shape)),
     "dok_array": sparse.dok_array,
     "lil_array": sparse.lil_array,
     "dia_array": sparse.dia_array,

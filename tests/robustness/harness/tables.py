@@ -15,8 +15,12 @@ def _with(value: Any) -> Make:
     """Put a value into the second place."""
 
     def make(given: Any) -> Any:
-        array = np.array(given, dtype=object if isinstance(value, str | None) else None)
-        array = array.astype(np.result_type(array, value)) if array.dtype != object else array
+        array = np.array(given, dtype=object if isinstance(value, str | None) else None, order="C")
+        array = (
+            array.astype(np.result_type(array, value), order="C")
+            if array.dtype != object
+            else array
+        )
         array.reshape(-1)[1 if array.size > 1 else 0] = value
         return array
 
