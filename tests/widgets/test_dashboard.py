@@ -6,7 +6,7 @@ import weakref
 import pytest
 from bokeh.document import Document
 
-from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.dashboard import FAILED, Dashboard
 from lvmkit_widgets.exchange import asked_by
 from lvmkit_widgets.kinds import Form, Sizes, Status, Table, Text
 from lvmkit_widgets.twins import PageHost, flat_fields
