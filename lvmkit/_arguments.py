@@ -108,6 +108,8 @@ def _check_least(name: str, value: Any, least: float) -> None:
 
 def _tell_table(function: Callable[..., Any], given: Mapping[str, Any], error: Exception) -> None:
     """Say that a table is not the one that a function reads, if one was given."""
+    if isinstance(error, TypeError) and str(error).startswith(tuple(given)):
+        return  # it names an argument already: a sentence of ours
     for name, value in given.items():
         if (
             not isinstance(value, pd.DataFrame) or name == "X"
@@ -226,6 +228,7 @@ _PLAIN: dict[Any, Kind] = {
     ),
     float: ("a number", _is_number),
     str: ("text", lambda value: isinstance(value, str)),
+    bytes: ("bytes", lambda value: isinstance(value, bytes)),
     Callable: ("a function", callable),
 }
 _CALLED = {"TopLevelMixin": "Altair chart"}

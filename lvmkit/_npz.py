@@ -52,18 +52,26 @@ UNREADABLE = (
 def readable(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file, or say why it cannot be; a pipe or device, which might never end, is refused."""
     path = Path(path)
+    shown = Path(
+        path.name if len(path.name) <= 100 else f"{path.name[:99]}…"
+    )  # a folder's names are no matter
+    if "\0" in str(path):
+        msg = "cannot read the file: a name cannot hold the null character"
+        raise ValueError(msg)
     try:
         if stat.S_ISDIR(path.stat().st_mode):
             raise IsADirectoryError(errno.EISDIR, "")
         if not stat.S_ISREG(path.stat().st_mode):
-            msg = f"cannot read {str(path)!r}: it is a device or a pipe, no file"
+            msg = f"cannot read {str(shown)!r}: it is a device or a pipe, no file"
             raise ValueError(msg)
         with path.open("rb") as file:
             yield file
     except OSError as error:
         if error.errno is None:
             raise
-        raise in_words(error, path, "read") from error
+        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
+            error = FileNotFoundError(error.errno, error.strerror)
+        raise in_words(error, shown, "read") from error
 
 
 def read_npz(

@@ -84,6 +84,7 @@ def in_words(error: OSError, path: Path, doing: str) -> OSError:
         errno.EISDIR: "it is a folder; name a file in it",
         errno.ENOTDIR: f"{str(path.parent)!r} is no folder",
         errno.ENAMETOOLONG: "its name is too long",
+        errno.ELOOP: "it is a link that leads to itself",
     }.get(error.errno or 0, error.strerror or str(error))
     told = type(error)(f"cannot {doing} {_named(path)}: {reason}")
     told.errno = error.errno

@@ -11,6 +11,7 @@ from typing import Any, cast, get_args, get_type_hints
 import numpy as np
 
 import lvmkit
+from lvmkit._arguments import checked
 from lvmkit._checks import listed
 from lvmkit._npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of, read_npz, reason_of
 from lvmkit._writing import replacing
@@ -65,6 +66,7 @@ _MAY_BE_NAN = (f"{PREFIX}strength", f"{PREFIX}support")
 _OTHERS = (SpectralTree, SUSTain, TensorNormalMixture)
 
 
+@checked()
 def save(
     model: Model,
     path: str | os.PathLike[str],
@@ -156,6 +158,7 @@ def save(
     return target
 
 
+@checked()
 def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Model:
     """Read a model that `save` wrote; nothing in the file is executed.
 

@@ -1,6 +1,6 @@
 """What the modes of a tensor and the entries along them are called."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,10 +58,14 @@ def named_modes(
     if labels is not None and len(labels) != order:
         msg = f"labels needs one list for each of the {order} modes; found {len(labels)}"
         raise ValueError(msg)
-    names = tuple(map(str, mode_names or (f"mode {m}" for m in range(order))))
+    made = [f"mode {m}" for m in range(order)]
+    names = tuple(map(str, made if mode_names is None else mode_names))
     given = [None] * order if labels is None else list(labels)
     found = []
     for name, size, texts in zip(names, shape, given, strict=True):
+        if texts is not None and (isinstance(texts, str) or not isinstance(texts, Collection)):
+            msg = f"labels of {name} must be a list of {size} texts; found {type(texts).__name__}"
+            raise ValueError(msg)
         if texts is not None and len(texts) != size:
             msg = f"labels of {name} needs {size} texts; found {len(texts)}"
             raise ValueError(msg)

@@ -114,8 +114,8 @@ def _refuse_empty(
     if not n_codes.any():
         rare = f", or all are rarer than min_prevalence={options.min_prevalence}"
         msg = (
-            f"No code is left in {number_of(len(n_codes), 'record')}: the source holds none"
-            f"{rare if options.min_prevalence else ''}."
+            f"No code is left in {number_of(len(n_codes), 'record')}: the source holds none in its rows"
+            f"{rare if options.min_prevalence else ''}; choose columns that hold some."
         )
         raise ValueError(msg)
     if not kept.any():

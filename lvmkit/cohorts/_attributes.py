@@ -129,11 +129,18 @@ def _state_missing(without: int, n: int, unused: int, repairs: Repairs) -> None:
 
 def _read(source: str | Path, patient: str, encoding: str, repairs: Repairs) -> pd.DataFrame:
     """Read a table of attributes from a file."""
-    with opened(source, encoding=encoding) as table:
-        table.check("attributes", patient)
-        table.state_zones(table.kinds, repairs)
-        values = ", ".join(
-            f"{table.ids('attributes', c) if c == patient else column_value(table, c)} AS {quoted(c)}"
-            for c in table.kinds
-        )
-        return table.database.execute(f"SELECT {values} FROM {table.relation}").df()
+    try:
+        with opened(source, encoding=encoding) as table:
+            table.check("attributes", patient)
+            table.state_zones(table.kinds, repairs)
+            values = ", ".join(
+                f"{table.ids('attributes', c) if c == patient else column_value(table, c)} AS {quoted(c)}"
+                for c in table.kinds
+            )
+            return table.database.execute(f"SELECT {values} FROM {table.relation}").df()
+    except ValueError as error:
+        told = str(error)
+        if not told.startswith("source"):
+            raise
+        msg = f"attributes{told.removeprefix('source')}"
+        raise ValueError(msg) from error

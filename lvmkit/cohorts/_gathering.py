@@ -48,6 +48,7 @@ class Plan:
         if len(set(self.names)) < len(self.names) or "patient" in self.names or not all(self.names):
             msg = f"modes={list(self.names)}; expected names, each once, that are not 'patient'."
             raise ValueError(msg)
+        require_text(self.date, "date", optional=True)
         for mode in self.modes:
             mode.check()
         self.thinning.check(self.names)

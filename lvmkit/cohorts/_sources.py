@@ -33,6 +33,7 @@ from lvmkit.cohorts._files import (
     text_encoding,
     with_one_line_end,
 )
+from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs
 
 Source = pd.DataFrame | str | Path | Sequence[str | Path]
@@ -90,7 +91,7 @@ class Table:
         for column in columns:
             if not isinstance(column, str):
                 kind = type(column).__name__
-                msg = f"{argument} must name a column (str); found {column!r} ({kind})."
+                msg = f"{argument} must name a column (str); found {listed([column])} ({kind})."
                 raise TypeError(msg)
             if column not in self.kinds:
                 known = {name.lower(): name for name in self.kinds}
@@ -188,7 +189,7 @@ def column_list(argument: str, columns: Iterable[str]) -> list[str]:
     if isinstance(columns, str):
         msg = f"{argument}={columns!r}; expected a list of columns, such as [{columns!r}]."
         raise ValueError(msg)
-    if not isinstance(columns, Iterable):
+    if not isinstance(columns, Iterable) or isinstance(columns, Mapping):
         msg = f"{argument} must be a list of columns; found {columns!r} ({type(columns).__name__})."
         raise TypeError(msg)
     return list(columns)
@@ -219,6 +220,7 @@ def opened_in(
 ) -> Iterator[Table]:
     """Open a source in a database that stays open; of several sources one at a time."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
+        require_text(encoding, "encoding")
         if connection is not None:
             yield _query_table(database, source, connection)
         elif isinstance(source, pd.DataFrame):

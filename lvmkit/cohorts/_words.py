@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
@@ -102,7 +102,7 @@ def word_list(argument: str, words: Iterable[str]) -> tuple[str, ...]:
     if isinstance(words, str):
         msg = f"{argument}={words!r}; expected a list of words, such as [{words!r}]."
         raise ValueError(msg)
-    if not isinstance(words, Iterable):
+    if not isinstance(words, Iterable) or isinstance(words, Mapping):
         msg = f"{argument} must be a list of words; found {words!r} ({type(words).__name__})."
         raise TypeError(msg)
     found = tuple(words)

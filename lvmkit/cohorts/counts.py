@@ -18,6 +18,9 @@ from lvmkit.cohorts._repairs import Repairs
 
 __all__ = ["from_counts"]
 
+EXACT = 2**53
+"""From here on floating point numbers leave out whole numbers."""
+
 
 def from_counts(
     X: Any,
@@ -132,6 +135,8 @@ def _checked(X: Any, names: tuple[Any, Any] | None) -> sparse.csr_array:
     if values.dtype.kind not in "buif":
         msg = f"X must hold numbers; found the type {values.dtype}."
         raise ValueError(msg)
+    if values.dtype == np.float16 or not values.dtype.isnative:
+        values = values.astype(np.float64)  # scipy has no sparse arrays of these
     # NaN is kept by the conversion, as it differs from 0
     found = sparse.coo_array(values).astype(np.float64)
     data = found.data
@@ -144,6 +149,14 @@ def _checked(X: Any, names: tuple[Any, Any] | None) -> sparse.csr_array:
         msg = (
             f"X must hold whole numbers of at least 0; found {', '.join(cells)}{more}{counted}. "
             "Correct or leave out these rows."
+        )
+        raise ValueError(msg)
+    large = np.flatnonzero(data >= EXACT)
+    if len(large):
+        at = large[0]
+        msg = (
+            f"X must hold whole numbers below {EXACT:,}, from which on they are not exact; found {data[at]:g} "
+            f"{_place(found.row[at], found.col[at], names)}."
         )
         raise ValueError(msg)
     return found.tocsr()

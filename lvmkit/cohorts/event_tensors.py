@@ -18,6 +18,7 @@ from lvmkit.cohorts._gathering import (
     planned,
 )
 from lvmkit.cohorts._groups import Group
+from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, database_apart, trimmed
 from lvmkit.cohorts._thinning import Thinning
@@ -184,6 +185,7 @@ def _one(
     reading: Reading,
 ) -> Gathered:
     """Copy one table, each row of which has a code of every mode, into ``entries``."""
+    require_text(count, "count", optional=True)
     if count is not None and plan.together is not None:
         msg = "count sums rows and together counts visits once; pass one of them."
         raise ValueError(msg)

@@ -13,10 +13,12 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import DataWarning, check_structure, listed, unmasked
+from lvmkit._arguments import checked
+from lvmkit._checks import DataWarning, check_source, check_structure, listed
 from lvmkit._npz import MAX_BYTES
 from lvmkit.cohorts._cells import canonical, check_cells
 from lvmkit.cohorts._entries import INEXACT
+from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import number_of
 
 __all__ = ["CountTensor"]
@@ -84,11 +86,15 @@ class CountTensor:
     def __post_init__(self) -> None:
         """Check the parts against each other and put the cells in order."""
         check_structure(self.counts, "counts")
-        counts = sparse.coo_array(unmasked(self.counts, "counts"))
+        counts = _counts(self.counts)
         for name, given in {"modes": self.modes, "labels": self.labels}.items():
             if isinstance(given, str) or not isinstance(given, Iterable):
                 msg = f"{name} must have one entry for each axis of counts; found {given!r} ({type(given).__name__})."
                 raise TypeError(msg)
+        require_text(self.source, "source")
+        if not isinstance(self.about, Mapping):
+            msg = f"about must be a mapping of texts to what they tell; found {type(self.about).__name__}."
+            raise TypeError(msg)
         modes = tuple(self.modes)
         _check_modes(modes, counts.ndim)
         check_cells(counts)
@@ -158,6 +164,7 @@ class CountTensor:
         labels = (self.labels[0].iloc[rows], *self.labels[1:])
         return CountTensor(counts, self.modes, labels, self.source, self.about)
 
+    @checked()
     def cohort(self, mode: str | None = None) -> AnnData:
         """Return the patients by the codes of one mode, or of all modes side by side.
 
@@ -208,6 +215,7 @@ class CountTensor:
         var["n_records"] = X.count_nonzero(axis=0)
         return AnnData(X=X.astype(np.float32), obs=self.obs, var=var, uns={"cohort": about})
 
+    @checked()
     def save(self, path: str | PathLike[str]) -> Path:
         """Write the tensor to a file that holds numbers and text only.
 
@@ -242,6 +250,7 @@ class CountTensor:
         return write(self, Path(path))
 
     @classmethod
+    @checked()
     def load(cls, path: str | PathLike[str], *, max_bytes: int = MAX_BYTES) -> "CountTensor":
         """Read a tensor that `save` wrote; nothing in the file is executed.
 
@@ -290,13 +299,21 @@ class CountTensor:
         return pd.DataFrame({**columns, "mode": self.modes[place]}, index=table.index)
 
 
+def _counts(counts: Any) -> sparse.coo_array:
+    """Return what can be read as an array of numbers, sparsely."""
+    if not sparse.issparse(counts):
+        counts = np.asarray(check_source(counts, "counts"))
+    return sparse.coo_array(counts)
+
+
 def _check_modes(modes: tuple[str, ...], ndim: int) -> None:
     """Refuse modes that do not fit the order of the counts, have no name or share one."""
     if ndim < 2:
         msg = f"counts has {number_of(ndim, 'axis', 'axes')}; expected patients and at least one other mode."
         raise ValueError(msg)
     if len(modes) != ndim or not all(isinstance(name, str) and name for name in modes):
-        msg = f"modes={modes!r}; expected a name for each of the {ndim} axes of counts."
+        shown = tuple(m.item() if isinstance(m, np.generic) else m for m in modes)
+        msg = f"modes={shown!r}; expected a name for each of the {ndim} axes of counts."
         raise ValueError(msg)
     if len(set(modes)) < ndim:
         msg = f"modes={modes!r} repeats a name; give each mode its own."
@@ -305,6 +322,11 @@ def _check_modes(modes: tuple[str, ...], ndim: int) -> None:
 
 def _labeled(mode: str, table: pd.DataFrame | Sequence[str]) -> pd.DataFrame:
     """Return the table of a mode, indexed by text; refuse repeated names."""
+    if not isinstance(table, Iterable):
+        msg = (
+            f"labels of {mode!r} must be a table or a list of names; found {type(table).__name__}."
+        )
+        raise TypeError(msg)
     frame = table if isinstance(table, pd.DataFrame) else pd.DataFrame(index=list(table))
     names = pd.Index([str(name) for name in frame.index], dtype=object)
     repeated = names[names.duplicated()].unique()

@@ -18,6 +18,7 @@ from lvmkit.cohorts._gathering import (
     require_mapping,
 )
 from lvmkit.cohorts._groups import Group
+from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._sources import (
     NUMBERS,
@@ -126,6 +127,7 @@ def tensor_from_wide(
     ['Left heart cardiac catheterization', 'Venous catheterization, not elsewhere classified']
     """
     repairs = Repairs()
+    require_text(patient, "patient", optional=True)
     require_mapping("modes", modes, "'diagnosis': ['dx1', 'dx2']")
     columns = {name: column_list(f"modes: {name}", names) for name, names in modes.items()}
     plan = planned(
@@ -216,13 +218,14 @@ def _columns(table: Table, plan: Plan, columns: list[list[str]]) -> dict[str, st
     chosen = {
         f"l{mode}": f"[{', '.join(map(table.text, names))}]" for mode, names in enumerate(columns)
     }
+    index = plan.window.index
     given = {
         "v": ("together", plan.together),
         "d": ("date", plan.date if plan.window.needs_dates else None),
-        "x": ("index", plan.window.index),
+        "x": ("index", index if isinstance(index, str) else None),
     }
     for letter, (argument, column) in given.items():
-        if isinstance(column, str):
+        if column is not None:
             table.check(argument, column)
             chosen[letter] = table.ids(argument, column) if letter == "v" else table.text(column)
     if plan.patient:

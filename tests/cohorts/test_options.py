@@ -184,3 +184,23 @@ def test_indexes_outside_are_refused():
         from_counts(broken)
     with pytest.raises(ValueError, match="counts is a broken sparse csr_array"):
         CountTensor(broken, ("p", "c"), [list("abc")] * 2)
+
+
+def test_texts_of_tensors_and_encodings_are_texts():
+    table = pd.DataFrame({"id": ["a", "b"], "dx": ["428", "250"]})
+    for name in ("date", "together", "count", "encoding"):
+        with pytest.raises(TypeError, match=f"{name} must (be a text|name a column)"):
+            tensor_from_events(table, patient="id", modes={"diagnosis": "dx"}, **{name: 3})
+    with pytest.raises(TypeError, match="encoding must be a text"):
+        from_events(table, patient="id", code="dx", min_codes=1, encoding=None)
+    with pytest.raises(TypeError, match="attributes must be a list of columns"):
+        from_events(table, patient="id", code="dx", min_codes=1, attributes={})
+
+
+def test_counts_beyond_exact_numbers_and_other_types_of_numbers():
+    with pytest.raises(
+        ValueError, match=r"X must hold whole numbers below .*found 1e\+30 in row 1, column 0"
+    ):
+        from_counts([[1, 2], [1e30, 1]])
+    for kind in (np.float16, ">f8", ">i4"):
+        assert from_counts(np.array([[1, 0], [0, 2]], dtype=kind)).shape == (2, 2)

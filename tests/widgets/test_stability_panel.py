@@ -570,3 +570,12 @@ def test_a_table_that_a_reader_changes_is_not_the_one_that_is_kept(measured):
     table.attrs["why"].clear()
     assert measured.state.table()["ari"].min() > 0
     assert measured.state.table().attrs["why"]
+
+
+def test_a_path_is_checked_before_everything_is_measured(patients, monkeypatch, tmp_path):
+    panel = StabilityPanel(*patients, values=[2], n_repeats=1)
+    monkeypatch.setattr(panel, "measure", lambda: pytest.fail("measured"))
+    with pytest.raises(TypeError, match="path must be text or a path; found None"):
+        panel.to_html(None)
+    with pytest.raises(ValueError, match="there is no folder"):
+        panel.to_html(tmp_path / "none" / "page.html")

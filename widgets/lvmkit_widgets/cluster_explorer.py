@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from lvmkit._arguments import checked
 from lvmkit_widgets.explorer.board import ExplorerBoard
 from lvmkit_widgets.explorer_state import ExplorerState
 
@@ -39,6 +40,7 @@ class ClusterExplorer(ExplorerBoard):
     'Heart'
     """
 
+    @checked()
     def __init__(self, model: Any, cohort: Any, *, name: str = "", source: str = "") -> None:
         state = ExplorerState(model, cohort, name=name, source=source)
         super().__init__()

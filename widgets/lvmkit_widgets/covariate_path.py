@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lvmkit import _arguments
 from lvmkit_widgets.covariates import saved
 from lvmkit_widgets.covariates.choice import Choice
 from lvmkit_widgets.covariates.clusters import Clusters
@@ -54,6 +55,7 @@ class CovariatePath(PartsBoard[PathState]):
     True
     """
 
+    @_arguments.checked()
     def __init__(
         self,
         path: Any,
@@ -86,6 +88,7 @@ class CovariatePath(PartsBoard[PathState]):
         ]
         self.show_state(state)
 
+    @_arguments.checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 

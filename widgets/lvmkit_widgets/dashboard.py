@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from panel.viewable import Viewer
 
+from lvmkit._arguments import checked
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.exchange import Exchange, asked_by
 from lvmkit_widgets.jobs import Cancelled, Job, Progress
@@ -27,7 +28,7 @@ class Dashboard(Viewer):
     ----------
     components : mapping of str to Component
         Names are Python identifiers; at most one is a `Status`, which then shows background work.
-    layout : str, list or dict
+    layout : str, list of layouts, or dict
         A name; a list (one under the other); ``{"row": [...], "widths": [1, 2]}``;
         ``{"sidebar": node, "main": node}``; ``{"tabs": [{"title": ..., "content": node}, ...],
         "id": "main"}``; ``{"section": node, "title": ..., "help": ..., "closed": False}``.
@@ -50,6 +51,7 @@ class Dashboard(Viewer):
     'Good day.'
     """
 
+    @checked()
     def __init__(
         self,
         components: Mapping[str, Component],
@@ -77,6 +79,7 @@ class Dashboard(Viewer):
 
     # -- what happens ------------------------------------------------------------------------
 
+    @checked()
     def listen(self, component: str, field: str, callback: Callable[[Any], None]) -> None:
         """Call back when the reader, or Python, changes a field or causes a signal.
 
@@ -184,6 +187,7 @@ class Dashboard(Viewer):
         """Whether background work is going on."""
         return self._job is not None
 
+    @checked()
     def say(
         self,
         message: str,
@@ -202,6 +206,7 @@ class Dashboard(Viewer):
         actions : sequence of (str, str)
             Name and label of buttons, such as ``("undo", "Undo: merge 3 and 5")``.
         """
+        _check_pairs("actions", actions, "name and label of a button")
         if self._status is None:
             return
         if state is None:
@@ -211,6 +216,7 @@ class Dashboard(Viewer):
                 message=message, state_now=state, actions=list(actions), progress=None
             )
 
+    @checked()
     def download(self, name: str, data: bytes, *, mime: str = "application/octet-stream") -> None:
         """Hand a file to the reader's browser, which saves it.
 
@@ -226,6 +232,7 @@ class Dashboard(Viewer):
         count = self.stage.file_sent[0] + 1
         self.stage.param.update(file=data, file_sent=[count, {"name": name, "mime": mime}])
 
+    @checked(index=0)
     def open_tab(self, group: str, index: int) -> None:
         """Open a tab.
 
@@ -260,6 +267,7 @@ class Dashboard(Viewer):
         text = f"{self.stage.title or 'Untitled'} (a dashboard; run the cell to use it)"
         return data | {"text/plain": text}, metadata
 
+    @checked()
     def to_html(self, path: str | Path) -> Path:
         """Save the dashboard as one file that works without Python, server or network.
 
@@ -375,6 +383,7 @@ def _check_names(components: Mapping[str, Component], layout: Any, links: Any) -
             msg = f"component name {name!r} must be a Python identifier other than 'stage'"
             raise ValueError(msg)
     known = [*components, "stage"]
+    _check_pairs("links", links, "'component.field' twice")
     ends = [end.partition(".")[0] for link in links for end in link]
     missing = [name for name in [*_named(layout), *ends] if name not in known]
     if missing:
@@ -393,3 +402,15 @@ def _named(node: Any) -> Iterator[str]:
         for key in ("row", "sidebar", "main", "section", "content", "tabs"):
             if key in node:
                 yield from _named(node[key])
+    else:
+        msg = f"layout must be made of names, lists and mappings; found {type(node).__name__}"
+        raise TypeError(msg)
+
+
+def _check_pairs(argument: str, pairs: Iterable[Any], what: str) -> None:
+    """Refuse what is no sequence of pairs of texts."""
+    for pair in pairs:
+        texts = isinstance(pair, (list, tuple)) and all(isinstance(text, str) for text in pair)
+        if not texts or len(pair) != 2:
+            msg = f"{argument} must be pairs of texts, {what}; found {type(pair).__name__}"
+            raise TypeError(msg)

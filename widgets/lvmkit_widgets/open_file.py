@@ -286,7 +286,7 @@ def _checked(path: str | Path) -> Path:
         message = f"There is no file “{path}”; check the name and the folder."
         raise ValueError(message)
     if not file.name.lower().endswith(ENDINGS):
-        message = f"“{file.name}” is none of {', '.join(ENDINGS)}; export the table as CSV."
+        message = f"“{file.name}” is none of {', '.join(ENDINGS)}; name one of these, or export the table as CSV."
         raise ValueError(message)
     fault = "" if file.suffix.lower() == ".h5ad" else fault_of_start(str(file))
     if fault or not file.stat().st_size:

@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 from sklearn.base import clone
 
+from lvmkit._arguments import checked
 from lvmkit_widgets.cards.files import Files
 from lvmkit_widgets.cards.fit import Fit
 from lvmkit_widgets.cards.grid import Grid, numbers_of
@@ -60,6 +61,7 @@ class ScoreCards(PartsBoard[CardsState]):
     'Heart'
     """
 
+    @checked()
     def __init__(
         self, model: Any, cohort: Any = None, *, private: bool = True, name: str = ""
     ) -> None:
@@ -144,6 +146,7 @@ class ScoreCards(PartsBoard[CardsState]):
             self._below["page"] = pn.Column(page, sizing_mode="stretch_width", margin=0)
         return self._below["page"]
 
+    @checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import param
 
+from lvmkit._arguments import checked
 from lvmkit_widgets.kinds import Status
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.stability.clusters import Clusters, draw_bars, rows_of
@@ -19,6 +20,7 @@ from lvmkit_widgets.stability.run import Run
 from lvmkit_widgets.stability.state import StabilityState
 from lvmkit_widgets.stability.subject import Subject
 from lvmkit_widgets.stability.summary import Summary, cell_name, verdict_of
+from lvmkit_widgets.static_page import target_of
 
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
 NOT_SAVED = f"A saved page holds {SAVED_CASES} of these pictures; this one is not among them."
@@ -64,6 +66,7 @@ class StabilityPanel(PartsBoard[StabilityState]):
     2
     """
 
+    @checked()
     def __init__(
         self,
         estimator: Any,
@@ -94,6 +97,7 @@ class StabilityPanel(PartsBoard[StabilityState]):
         """Measure what is still to be measured, and return when it is done."""
         self._run.measure()
 
+    @checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 
@@ -110,6 +114,7 @@ class StabilityPanel(PartsBoard[StabilityState]):
         Path
             The file.
         """
+        target_of(path)  # before everything is measured
         if self.state.study is None and not self.busy:
             self.measure()
         return super().to_html(path)

@@ -92,6 +92,31 @@ def write_page(
     ValueError
         If the folder does not exist, or the path is a folder.
     """
+    target = target_of(path)
+    text = page_of(title=title, state=state, kinds=kinds)
+    with replacing(target) as file:
+        file.write(text.encode("utf-8"))
+    return target
+
+
+def target_of(path: str | Path) -> Path:
+    """Refuse a path that no page can be written to, before any work.
+
+    Parameters
+    ----------
+    path : str or Path
+        File to write.
+
+    Returns
+    -------
+    Path
+        The same.
+
+    Raises
+    ------
+    ValueError
+        If the folder does not exist, or the path is a folder.
+    """
     target = Path(path)
     if target.is_dir():
         msg = f"cannot save the page to {str(target)!r}, a folder: name a file in it, {str(target / 'page.html')!r}"
@@ -99,9 +124,6 @@ def write_page(
     if not target.parent.is_dir():
         msg = f"cannot save the page to {str(target)!r}: there is no folder {str(target.parent)!r}"
         raise ValueError(msg)
-    text = page_of(title=title, state=state, kinds=kinds)
-    with replacing(target) as file:
-        file.write(text.encode("utf-8"))
     return target
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lvmkit import _arguments
 from lvmkit_widgets.kinds import Status
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.tensors import saved
@@ -61,6 +62,7 @@ class TensorExplorer(PartsBoard[TensorState]):
     '0 · 0 · 0'
     """
 
+    @_arguments.checked()
     def __init__(
         self,
         model: Any,
@@ -105,6 +107,7 @@ class TensorExplorer(PartsBoard[TensorState]):
         ]
         self.show_state(state)
 
+    @_arguments.checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 

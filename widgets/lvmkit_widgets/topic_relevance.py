@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from lvmkit._arguments import checked
 from lvmkit_widgets.kinds import Status, Text
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.topics import report
@@ -59,6 +60,7 @@ class TopicRelevance(PartsBoard[TopicState]):
     {'0': 'Heart'}
     """
 
+    @checked()
     def __init__(
         self,
         model_or_models: Any,
@@ -93,6 +95,7 @@ class TopicRelevance(PartsBoard[TopicState]):
         ]
         self.show_state(state)
 
+    @checked()
     def to_html(self, path: str | Path, *, texts: bool = False) -> Path:
         """Save one file that answers without Python and without internet.
 

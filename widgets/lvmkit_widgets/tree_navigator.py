@@ -8,6 +8,7 @@ from typing import Any
 
 import panel as pn
 
+from lvmkit._arguments import checked
 from lvmkit.trees import Tree
 from lvmkit_widgets.cluster_explorer import ClusterExplorer
 from lvmkit_widgets.kinds import Status, Text
@@ -60,6 +61,7 @@ class TreeNavigator(PartsBoard[NavigatorState]):
     2
     """
 
+    @checked()
     def __init__(
         self,
         t: Any,
@@ -134,6 +136,7 @@ class TreeNavigator(PartsBoard[NavigatorState]):
             self._below["page"] = pn.Column(page, sizing_mode="stretch_width", margin=0)
         return self._below["page"]
 
+    @checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from anndata import AnnData
+
+from lvmkit._arguments import checked
 from lvmkit_widgets.explorer.board import ExplorerBoard
 from lvmkit_widgets.explorer.opener import Opened, Opener, fit_or_load, needs_columns
 from lvmkit_widgets.explorer_state import ExplorerState
@@ -30,6 +33,7 @@ class Workbench(ExplorerBoard):
     [0, 1, 2, 3]
     """
 
+    @checked(k=1)
     def __init__(self, cohort_or_path: Any = None, *, k: int = 8) -> None:
         self.opener = Opener()
         super().__init__(self.opener.components)
@@ -43,6 +47,12 @@ class Workbench(ExplorerBoard):
         if isinstance(cohort_or_path, (str, Path)):
             self._open(str(cohort_or_path), k=k)
         elif cohort_or_path is not None:
+            if not isinstance(cohort_or_path, AnnData):
+                message = (
+                    "cohort_or_path must be a cohort (an AnnData table), a path, or a name such as 'nhds2010'; "
+                    f"found {type(cohort_or_path).__name__}."
+                )
+                raise TypeError(message)
             source = "# cohort: the cohort that was opened"
             self._show(fit_or_load(cohort_or_path, k, source=source))
 

@@ -350,7 +350,11 @@ def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
             "SQL",
             "query",
         ]
+    if case.fault == "text" and "path" in entry.parameter(case.parameter).kinds:
+        found.append("no such thing")  # a file is named by its own name
     found += {
+        "k": ["clusters"],
+        "model_or_models": ["needs fitted"],
         "moments": ["Whitened", "whitened"],
         "names": ["name"],
         "codes": ["code"],

@@ -187,7 +187,7 @@ def board(name: str) -> Any:
         ),
         "ScoreCards": lambda: widgets.ScoreCards(fitted("SUSTain"), anndata()),
         "StabilityPanel": lambda: widgets.StabilityPanel(
-            KMeans(2, n_init=1), anndata(), n_repeats=2
+            KMeans(2, n_init=1), anndata(), values=[2], n_repeats=2
         ),
         "TensorExplorer": lambda: widgets.TensorExplorer(fitted("TensorNormalMixture"), tensors()),
         "TopicRelevance": lambda: widgets.TopicRelevance(fitted("SingleTopic")),

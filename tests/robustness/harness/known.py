@@ -28,6 +28,16 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         (f"lvmkit.scores.{name}", "X", "3-D"): "a tensor of counts"
         for name in ("rank_study", "iter_rank_study")
     },
+    (
+        "lvmkit.cohorts.from_counts",
+        "X",
+        "two columns of one name",
+    ): "columns of one code are added up",
+    (
+        "lvmkit.cohorts.from_counts",
+        "X",
+        "two features of one name, AnnData",
+    ): "columns of one code are added up",
     ("*", "progress", "*"): "a progress bar is not an answer",
     ("*", "picked", "-1"): "what is not drawn cannot be marked: nothing is",
     ("*", "picked", "-10**12"): "what is not drawn cannot be marked: nothing is",

@@ -44,8 +44,8 @@ class People:
         shape = getattr(cohort, "shape", ())
         if len(shape) < 2:
             message = (
-                "ScoreCards needs patients by codes: an AnnData table, a CountTensor, or an array of two axes "
-                f"or more; found {type(cohort).__name__}."
+                "ScoreCards needs a cohort, patients by codes: an AnnData table, a CountTensor, or an array of two "
+                f"axes or more; found {type(cohort).__name__}."
             )
             raise TypeError(message)
         if not all(shape):

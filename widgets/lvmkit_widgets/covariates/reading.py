@@ -71,7 +71,7 @@ def called(path: Any, names: Mapping[str, str] | Sequence[str] | None) -> tuple[
         return tuple(own)
     if isinstance(names, Mapping):
         if not set(own) & {str(key) for key in names}:
-            message = f"names has none of the path's covariates as a key; these are {', '.join(own[:5])}, …"
+            message = f"names has none of the path's covariates as a key; expected some of {', '.join(own[:5])}, …"
             raise ValueError(message)
         told = {str(key): " ".join(str(text).split()) for key, text in names.items()}
         return tuple(f"{name} {told[name]}" if told.get(name) else name for name in own)

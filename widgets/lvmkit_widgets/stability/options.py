@@ -8,19 +8,22 @@ from typing import Any
 
 import numpy as np
 
+from lvmkit._checks import listed
 from lvmkit.scores.resampling import PROTOCOLS
 
 MOST_REPEATS = 100
 MOST_VALUES = 40
 
 
-def checked_values(values: Iterable[Any]) -> list[int]:
+def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
     """Return values in ascending order.
 
     Parameters
     ----------
     values : iterable of int
         Numbers of clusters, or depths.
+    name : str, default=""
+        Of the argument that they were given as, if they were.
 
     Returns
     -------
@@ -37,8 +40,9 @@ def checked_values(values: Iterable[Any]) -> list[int]:
         v for v in given if isinstance(v, bool) or not isinstance(v, int | np.integer) or v < 1
     ]
     if wrong or not given:
-        found = f"{wrong[0]!r} was given" if wrong else "none was given"
-        message = f"Numbers of clusters, or depths, are whole numbers of 1 or more; {found}."
+        start = f"{name}: n" if name else "N"
+        found = f"{listed(wrong[:1])} was given" if wrong else "none was given"
+        message = f"{start}umbers of clusters, or depths, are whole numbers of 1 or more; {found}."
         raise ValueError(message)
     if len(set(given)) > MOST_VALUES:
         message = (
@@ -68,7 +72,10 @@ def checked_repeats(n_repeats: Any) -> int:
     """
     whole = isinstance(n_repeats, int | np.integer) and not isinstance(n_repeats, bool)
     if not whole or not 1 <= n_repeats <= MOST_REPEATS:
-        message = f"The number of repeats is a whole number from 1 to {MOST_REPEATS}; {n_repeats!r} was given."
+        message = (
+            f"The number of repeats, n_repeats, is a whole number from 1 to {MOST_REPEATS}; "
+            f"{n_repeats!r} was given."
+        )
         raise ValueError(message)
     return int(n_repeats)
 

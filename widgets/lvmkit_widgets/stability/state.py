@@ -57,7 +57,7 @@ class StabilityState(param.Parameterized):
         self, subject: Subject, *, values: Iterable[int] | None = None, n_repeats: int = 5
     ) -> None:
         self.subject = subject
-        given = subject.values() if values is None else checked_values(values)
+        given = subject.values() if values is None else checked_values(values, name="values")
         own = subject.own if subject.own in given or values is None else given[0]
         super().__init__(
             method=subject.name,

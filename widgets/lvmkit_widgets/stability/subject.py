@@ -50,7 +50,7 @@ class Subject:
     def __init__(self, estimator: Any, cohort: Any, methods: Mapping[str, Any] | None) -> None:
         if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
             message = (
-                f"StabilityPanel needs a clusterer, for example lvmkit.BernoulliMixture(n_components=8); "
+                f"StabilityPanel needs a clusterer as estimator, for example lvmkit.BernoulliMixture(n_components=8); "
                 f"found {type(estimator).__name__}."
             )
             raise TypeError(message)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from lvmkit._checks import check_matrix
 from lvmkit._typing import Array
 from lvmkit.charts._modes import Modes, named_modes
 from lvmkit.charts.tensor_selection import paths_of
@@ -127,7 +128,8 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
     ValueError
         When they do not fit the model, or groups do not fit them.
     """
-    values = np.asarray(getattr(X, "values", X), dtype=float)
+    plain = X if isinstance(X, Mapping) else getattr(X, "values", X)
+    values = check_matrix(plain, "X", accept_sparse=False, allow_nd=True, dtype=np.float64)
     shape = np.shape(model.means_)[1:]
     if values.shape[1:] != shape or not len(values):
         told = " × ".join(map(str, shape))
@@ -145,6 +147,9 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
             message = f"groups is {groups!r}, but X has {there}; pass a class for each sample."
             raise ValueError(message)
         given = known[groups]
+    if given is not None and (isinstance(given, Mapping) or not hasattr(given, "__len__")):
+        message = f"groups must be a class for each sample, or a column's name; found {type(given).__name__}."
+        raise TypeError(message)
     if given is not None and len(given) != len(values):
         message = f"groups has {len(given)} values for {len(values)} samples; pass one for each."
         raise ValueError(message)
