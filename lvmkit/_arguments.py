@@ -1,7 +1,8 @@
 """Arguments of public functions are checked by their annotations, and by the least values that are given here."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from math import inf
@@ -12,12 +13,20 @@ from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import sparse
+
+from lvmkit._checks import unmasked
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-UNREADABLE = (KeyError, IndexError, AttributeError, TypeError, OverflowError)
+UNREADABLE = (LookupError, AttributeError, TypeError, ArithmeticError)
 """What pandas raises for a table without the columns, or with other cells, than a function reads."""
+_FROM_BELOW = re.compile(
+    "Unknown format code|invalid literal|could not convert|cannot convert|setting an array|No objects"
+    "|Cannot mask|cannot reshape|max\\(\\)"
+)
+"""How Python, numpy and pandas begin what they say of cells that they cannot read."""
 LARGE = 10**6
 """Numbers from here on can be why memory does not suffice."""
 Kind = tuple[str, Callable[[Any], bool]]
@@ -44,6 +53,12 @@ def checked(**least: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 raise
             except UNREADABLE as error:
                 _tell_table(function, given, error)
+                _tell_value(function, given, error)
+                raise
+            except ValueError as error:
+                # lvmkit's own sentences stay as they are.
+                if _FROM_BELOW.match(str(error)):
+                    _tell_table(function, given, error)
                 raise
 
         return wrapper
@@ -93,9 +108,30 @@ def _check_kind(name: str, value: Any, kinds: tuple[Kind, ...], default: Any) ->
         words = [words for words, _ in kinds if words != "None"]
         msg = f"{name} must be {_listed(words)}; found {_shown(value)}"
         raise (ValueError if "an array" in words else TypeError)(msg)
+    if not any(fits(value) for kind, fits in kinds if (kind, fits) != _ARRAY):
+        _check_array(name, value)
+    if kinds[0] == _ARRAY:
+        _check_array(name, value)
     optional = default is not Parameter.empty
     if optional and isinstance(value, Real) and value != value and default == default:
         msg = f"{name} must be {_listed([words for words, _ in kinds])}; found NaN"
+        raise ValueError(msg)
+
+
+def _check_array(name: str, value: Any) -> None:
+    """Refuse an array with hidden entries, of dates or complex numbers, or without any axis."""
+    if value is None or sparse.issparse(value) or isinstance(value, (pd.DataFrame, Set)):
+        return
+    try:
+        found = np.asarray(unmasked(value, name))
+    except ValueError as error:
+        if name in str(error):
+            raise
+        return  # rows of different lengths, of which the function says more
+    what = {"c": "complex numbers", "M": "dates", "m": "durations"}.get(found.dtype.kind)
+    what = what or ("a single number" if not found.ndim else None)
+    if what is not None:
+        msg = f"{name} must be an array of numbers; found {what}"
         raise ValueError(msg)
 
 
@@ -116,11 +152,27 @@ def _tell_table(function: Callable[..., Any], given: Mapping[str, Any], error: E
         ):  # rows of numbers, not a table of ours
             continue
         if isinstance(error, KeyError):
-            found = f"a column is missing ({error.args[0]!s:.80})"
+            missing = str(error.args[0]).removesuffix(" not in index")
+            found = f"a column is missing ({missing:.80})"
         else:
             found = "its columns hold something else than they should, or are named twice"
         msg = f"{name} must be a table as {function.__name__} describes it; {found}"
         raise ValueError(msg) from error
+
+
+def _tell_value(function: Callable[..., Any], given: Mapping[str, Any], error: Exception) -> None:
+    """Say which value is not what a function reads, where that is known: one whose annotation leaves it open."""
+    kinds = _kinds(function)
+    open_ = {name: value for name, value in given.items() if name not in kinds and name != "self"}
+    if isinstance(error, AttributeError):
+        to_blame = [name for name, value in given.items() if value is error.obj and name in open_]
+    else:
+        spoken = re.findall(r"'(\w+)'", str(error))
+        to_blame = [name for name, value in open_.items() if type(value).__name__ in spoken]
+    if len(to_blame) == 1:
+        name = to_blame[0]
+        msg = f"{name} must be as {function.__name__} describes it; found {_shown(given[name])}"
+        raise TypeError(msg) from error
 
 
 def _listed(words: Sequence[str]) -> str:
@@ -150,7 +202,7 @@ def _kinds(function: Callable[..., Any]) -> dict[str, tuple[Kind, ...]]:
         members = list(_members(hints[name]))
         kinds = [_kind(member) for member in members]
         if any("numpy._typing" in str(getattr(member, "__module__", "")) for member in members):
-            kinds = [("an array", _is_array), *(kind for kind in kinds if kind == _PLAIN[NoneType])]
+            kinds = [_ARRAY, *(kind for kind in kinds if kind == _PLAIN[NoneType])]
         if None not in kinds:
             found[name] = tuple(dict(kind for kind in kinds if kind is not None).items())
     return found
@@ -176,7 +228,7 @@ def _kind(hint: Any) -> Kind | None:
         words = ", ".join(repr(word) for word in get_args(hint))
         return f"one of {words}", lambda value: isinstance(value, str)
     if "numpy" in str(getattr(origin, "__module__", "")) and origin not in _RANDOM:
-        return "an array", _is_array
+        return _ARRAY
     if not isinstance(origin, type):
         return None
     if issubclass(origin, os.PathLike):
@@ -184,7 +236,8 @@ def _kind(hint: Any) -> Kind | None:
     if issubclass(origin, Mapping):
         return "a mapping", lambda value: isinstance(value, Mapping)
     if issubclass(origin, Iterable) and origin.__module__ in ("collections.abc", "builtins"):
-        return _TEXTS if get_args(hint)[:1] == (str,) else ("a sequence", _is_sequence)
+        parts = any(get_origin(item) is not None for item in get_args(hint))
+        return _PARTS if parts else _ITEMS.get(get_args(hint)[:1], ("a sequence", _is_sequence))
     if origin.__module__ == "builtins":
         return None
     called = _CALLED.get(origin.__name__, origin.__name__)
@@ -218,7 +271,28 @@ def _is_texts(value: Any) -> bool:
     return not any(item is None or (isinstance(item, float) and item != item) for item in value)
 
 
-_TEXTS: Kind = ("a sequence of texts", _is_texts)
+def _is_integers(value: Any) -> bool:
+    """Return whether a value is a sequence of whole numbers, so far as that is seen without going through it."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "iu" or not value.size
+    if not isinstance(value, (list, tuple, set, frozenset)):
+        return _is_sequence(value)
+    return all(_is_number(item) and isinstance(item, Integral) for item in value)
+
+
+def _is_parts(value: Any) -> bool:
+    """Return whether a value is a sequence of sequences, and not of numbers."""
+    numbers = isinstance(value, np.ndarray) and value.ndim < 2 and value.dtype.kind in "biufc"
+    return _is_sequence(value) and not numbers
+
+
+_PARTS: Kind = ("a sequence with a part for each", _is_parts)
+_ARRAY: Kind = ("an array", _is_array)
+_ITEMS: dict[tuple[Any, ...], Kind] = {
+    (str,): ("a sequence of texts", _is_texts),
+    (int,): ("a sequence of whole numbers", _is_integers),
+    (float,): ("a sequence of numbers", _is_texts),
+}
 _PLAIN: dict[Any, Kind] = {
     NoneType: ("None", lambda value: value is None),
     bool: ("True or False", lambda value: isinstance(value, (bool, np.bool_))),

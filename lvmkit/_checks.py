@@ -308,6 +308,10 @@ def check_matrix(
     are names. Given a model, the number of features is kept (`reset`) or compared.
     """
     X = widened(check_source(X, name, remedy))
+    if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
+        twice = X.columns[X.columns.duplicated()][0]
+        msg = f"{name} must have columns of different names; {twice!r} stands more than once"
+        raise ValueError(msg)
     refuse_shape(X, name, allow_nd=allow_nd, least_rows=least_rows)
     options = {
         "accept_sparse": accept_sparse,
@@ -333,7 +337,7 @@ def widened(X: Any) -> Any:
     scipy adds up in the type given: 200 and 100 make 44 in uint8.
     """
     if isinstance(X, np.ndarray) and not X.dtype.isnative:
-        return X.astype(X.dtype.newbyteorder("="))  # nor of the other byte order
+        return X.astype(X.dtype.newbyteorder("="))  # scipy has none of the other byte order
     if isinstance(X, np.ndarray) and X.dtype == np.float16:
         return X.astype(np.float32)  # scipy has no sparse arrays of half precision
     if not sparse.issparse(X) or X.dtype.kind not in "biu" or X.format in ("dok", "lil"):
@@ -487,7 +491,12 @@ def check_classes(y: Any, n: int, model: Any = None) -> Any:
         raise ValueError(msg)
     if isinstance(y, np.ma.MaskedArray):
         y = unmasked(y, "y")
-    values = column_or_1d(_classes_of(y), warn=True)
+    values = _classes_of(y)
+    if values.dtype.kind in "cMm":
+        kind = "complex numbers" if values.dtype.kind == "c" else "dates or durations"
+        msg = f"y must hold a class for each sample, as whole numbers or text; found {kind} ({values.dtype})"
+        raise ValueError(msg)
+    values = column_or_1d(values, warn=True)
     missing = np.asarray(pd.isna(values))
     if values.dtype.kind == "f":
         missing |= np.isinf(values)
@@ -550,10 +559,37 @@ def finite_array(values: Any, name: str, shape: tuple[int | None, ...], *, like:
     return numbers
 
 
+def as_finite(values: Any, name: str, n_axes: int | None = None) -> Any:
+    """Return finite numbers as float64, of so many axes if that is said; refuse anything else."""
+    numbers = as_numbers(values, name)
+    if n_axes is not None and numbers.ndim != n_axes:
+        msg = f"{name} must have {n_axes} axes; found shape {numbers.shape}"
+        raise ValueError(msg)
+    refuse_entries(numbers, name)
+    return numbers
+
+
+def whole_numbers(values: Any, name: str) -> Any:
+    """Return whole numbers (n,) as int64; refuse anything else."""
+    numbers = as_finite(values, name, 1)
+    if not (numbers == np.round(numbers)).all() or (np.abs(numbers) > 2**53).any():
+        wrong = numbers[(numbers != np.round(numbers)) | (np.abs(numbers) > 2**53)]
+        msg = f"{name} must be whole numbers; found {listed(wrong)}"
+        raise ValueError(msg)
+    return numbers.astype(np.int64)
+
+
 def require_flag(value: Any, name: str) -> None:
     """Refuse an option that is neither True nor False."""
     if not isinstance(value, bool | np.bool_):
         msg = f"{name} is True or False; found {value!r} ({type(value).__name__})"
+        raise TypeError(msg)
+
+
+def require_text(value: Any, name: str) -> None:
+    """Refuse what is no text."""
+    if not isinstance(value, str):
+        msg = f"{name} must be text; found {value!r:.60} ({type(value).__name__})"
         raise TypeError(msg)
 
 

@@ -112,7 +112,7 @@ def _checked_model(centers: npt.ArrayLike, alpha: npt.ArrayLike) -> tuple[Array,
     topics = checked_topics(centers)
     prior: Array = as_numbers(alpha, "alpha")
     if prior.shape != topics.shape[:1]:
-        msg = f"alpha must have one number for each of {len(topics)} topics; found shape {prior.shape}"
+        msg = f"alpha must have one number for each of the {len(topics)} topics in centers; found shape {prior.shape}"
         raise ValueError(msg)
     if not ((prior >= 0) & np.isfinite(prior)).all() or not prior.any():
         msg = f"alpha must be 0 or more, and above 0 for one topic at least; found {listed(prior)}"

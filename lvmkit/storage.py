@@ -121,7 +121,7 @@ def save(
     array(['428', '401'], dtype=object)
     """
     if not hasattr(model, "weights_"):
-        msg = f"this {type(model).__name__} is not fitted yet; call fit before save"
+        msg = f"model must be fitted; this {type(model).__name__} is not fitted yet: call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
     if isinstance(model, TensorNormalMixture):

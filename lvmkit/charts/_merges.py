@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from lvmkit._checks import whole_numbers
 from lvmkit._typing import Array, Labels
 
 
@@ -24,7 +25,7 @@ def called(path: Any, names: Sequence[str] | None, d: int) -> list[str]:
 def members_of(labels: Labels, cluster: int | None, covariates: Sequence[int] | None) -> Labels:
     """Return the covariates whose clusters are tabulated."""
     if covariates is not None:
-        wanted = np.unique(np.asarray(covariates, dtype=int))
+        wanted = np.unique(whole_numbers(covariates, "covariates"))
         if wanted.size and not 0 <= wanted[0] <= wanted[-1] < len(labels):
             msg = f"covariates has numbers from {wanted[0]} to {wanted[-1]}; they go from 0 to {len(labels) - 1}"
             raise ValueError(msg)

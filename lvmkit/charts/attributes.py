@@ -10,6 +10,7 @@ import pandas as pd
 
 from lvmkit import disclosure
 from lvmkit._arguments import checked
+from lvmkit._checks import unmasked, whole_numbers
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
@@ -37,7 +38,7 @@ _SOFT = 0.6
 _NUMBER = 22
 
 
-@checked()
+@checked(bins=1, top=1, suppress_below=2)
 def attributes_table(
     values: Any,
     labels: npt.ArrayLike,
@@ -94,12 +95,12 @@ def attributes_table(
     4   all     f  2.0   0.67
     5   all     m  1.0   0.33
     """
-    if bins < 1 or top < 1:
-        msg = f"bins and top are 1 or more; found {bins!r} and {top!r}"
+    series = _read(values)
+    ids = cluster_ids(labels)
+    if len(series) != len(ids) or not len(ids):
+        msg = f"labels must be {len(series)}, one or more, and one for each of the values; found {len(ids)}"
         raise ValueError(msg)
-    series = pd.Series(values).reset_index(drop=True)
-    ids = cluster_ids(labels, len(series))
-    shown = np.unique(ids) if clusters is None else np.asarray(list(clusters), dtype=np.int64)
+    shown = np.unique(ids) if clusters is None else whole_numbers(list(clusters), "clusters")
     texts = [*joined(shown, cluster_names(shown, names)), _ALL]
     members = [ids == cluster for cluster in shown]
     members.append(np.logical_or.reduce(members) if members else np.ones(len(ids), dtype=bool))
@@ -178,6 +179,21 @@ def _said(table: pd.DataFrame, rows: pd.DataFrame, *, numeric: bool) -> str:
     return (
         said + (f" Not known: {whole(unknown)}." if unknown > 0 else "") + hidden_note(table["n"])
     )
+
+
+def _read(values: Any) -> pd.Series:
+    """Return what is known of each record (n,): numbers, or names of categories."""
+    if not isinstance(values, pd.Series):
+        values = np.asarray(unmasked(values, "values"), dtype=getattr(values, "dtype", None))
+        if values.ndim != 1:
+            msg = f"values must be one for each record, (n,); found shape {values.shape}"
+            raise ValueError(msg)
+    series = pd.Series(values).reset_index(drop=True)
+    kind = getattr(series.dtype, "kind", "")
+    if kind in ("c", "M", "m"):
+        msg = f"values must be numbers or names of categories; found {series.dtype}. Convert them, dates to years"
+        raise ValueError(msg)
+    return series
 
 
 def _is_number(series: pd.Series) -> bool:

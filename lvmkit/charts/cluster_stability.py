@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import whole_numbers
 from lvmkit.charts._frame import cluster_link, drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.scores import StabilityStudy
@@ -54,7 +55,7 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
     0          0  50      1.0  reappears
     1  1 · right  50      1.0  reappears
     """
-    shown = np.isin(study.clusters, np.asarray(hidden), invert=True)
+    shown = np.isin(study.clusters, whole_numbers(hidden, "hidden"), invert=True)
     jaccard = np.where(shown, study.cluster_stability, np.nan)
     known = np.isfinite(study.jaccard) & shown
     low = np.where(known, study.jaccard, 2.0).min(axis=0, initial=2.0)

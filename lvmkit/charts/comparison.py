@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import listed
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
@@ -44,7 +45,7 @@ class _Side(NamedTuple):
         ]
 
 
-@checked()
+@checked(top=0, threshold=0)
 def comparison_table(
     counts: CodeCounts,
     first: int,
@@ -102,6 +103,11 @@ def comparison_table(
     0    a    1.0     0.0         1.0
     1    b    0.5     1.0        -0.5
     """
+    for name, cluster in (("first", first), ("second", second)):
+        if cluster is not None and cluster not in counts.clusters:
+            known = listed(counts.clusters.tolist())
+            msg = f"{name} must be a cluster; no cluster is numbered {cluster!r}; there are {known}"
+            raise ValueError(msg)
     if first == second:
         msg = f"first and second must be two clusters; both are {first!r}"
         raise ValueError(msg)

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import whole_numbers
 from lvmkit._typing import Array, Labels
 from lvmkit.charts._frame import apart, cluster_link, drawn, fitted, frame, margin, percent, pixels
 from lvmkit.charts.svg import png_data_uri
@@ -84,7 +85,7 @@ def consensus_matrix(
            [0., 1.]])
     """
     places = study.reference[study.sample]
-    shown = np.isin(study.clusters, np.asarray(hidden), invert=True)
+    shown = np.isin(study.clusters, whole_numbers(hidden, "hidden"), invert=True)
     k = len(study.clusters)
     matrix = study.consensus
     if blocks:

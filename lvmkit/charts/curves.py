@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_finite
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK
 
@@ -59,6 +60,7 @@ def curves_table(
     if middle not in ("mean", "median"):
         msg = f"middle={middle!r}; expected 'mean' or 'median'"
         raise ValueError(msg)
+    as_finite(x, "x", 1)
     places = np.asarray(x)
     order = np.argsort(places, kind="stable")
     parts = []

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from lvmkit._arguments import checked
+from lvmkit._checks import whole_numbers
 from lvmkit._typing import Labels
 from lvmkit.charts._frame import (
     apart,
@@ -69,6 +70,7 @@ class Heatmap(NamedTuple):
     left_out: tuple[str, ...]
 
 
+@checked(top=1, max_rows=1)
 def heatmap_matrix(
     X: Any,
     labels: npt.ArrayLike,
@@ -132,12 +134,9 @@ def heatmap_matrix(
     >>> found.bounds, found.order
     (array([0, 1, 4]), array([1, 0, 3, 2]))
     """
-    if top < 1 or (max_rows is not None and max_rows < 1):
-        msg = f"top and max_rows are 1 or more; found {top!r} and {max_rows!r}"
-        raise ValueError(msg)
     presence, codes, meanings = code_columns(X, feature_names=feature_names, titles=titles)
     ids = cluster_ids(labels, presence.shape[0])
-    shown = np.unique(ids) if clusters is None else np.asarray(list(clusters), dtype=np.int64)
+    shown = np.unique(ids) if clusters is None else whole_numbers(list(clusters), "clusters")
     totals = np.bincount(presence.indices[presence.data > 0], minlength=presence.shape[1])
     constant = (totals == presence.shape[0]) & (totals > 0)
     ranked = np.argsort(-totals, kind="stable")

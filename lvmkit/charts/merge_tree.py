@@ -19,7 +19,7 @@ _LEGEND = 22  # pixels: a line of it
 _ODDS = 44  # pixels for the odds ratio of a covariate
 
 
-@checked(most=1)
+@checked(most=1, min_odds_ratio=0)
 def merge_tree_table(
     path: Any,
     step: int | None = None,

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_finite
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
@@ -78,7 +79,7 @@ def path_curves_table(
         "accuracy": (path.accuracies, 0.0, None),
     }
     if held_out is not None:
-        other = np.asarray(held_out, dtype=float)
+        other = as_finite(held_out, "held_out")
         if other.shape != nus.shape:
             msg = f"held_out needs one accuracy for each of the {len(nus)} solutions; found shape {other.shape}"
             raise ValueError(msg)

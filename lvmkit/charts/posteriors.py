@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_finite
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
@@ -159,7 +160,7 @@ def posteriors_chart(
 
 def checked_posteriors(posteriors: npt.ArrayLike) -> Array:
     """Return posteriors as an array of samples by clusters."""
-    theta = np.asarray(posteriors, dtype=float)
+    theta: Array = as_finite(posteriors, "posteriors")
     if theta.ndim != 2 or not theta.size:
         msg = f"posteriors are samples by clusters (n, K); found shape {theta.shape}"
         raise ValueError(msg)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import listed
+from lvmkit._checks import as_finite, listed, whole_numbers
 from lvmkit._typing import Labels
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, percent, pixels, whole
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
@@ -23,7 +23,7 @@ _MANY = 10  # of more scores than this those that nobody has are not drawn
 Meanings = Mapping[str, str] | pd.Series
 
 
-@checked()
+@checked(max_score=0, threshold=0)
 def score_card_table(
     factors: Sequence[npt.ArrayLike],
     weights: npt.ArrayLike,
@@ -90,13 +90,19 @@ def score_card_table(
     2  patient  score 1      1   0.25
     3  patient  score 2      2   0.50
     """
+    for n, factor in enumerate(factors):
+        as_finite(factor, f"factors[{n}]", 2)
     scores = [np.asarray(factor) for factor in factors]
+    lambdas = whole_numbers(weights, "weights")
+    if not len(lambdas):
+        msg = "weights must hold a number for each component; found none"
+        raise ValueError(msg)
     called = list(modes) if modes is not None else _called(len(scores))
     known: Any = labels if labels is not None else [None] * len(scores)
     meant: Any = titles if titles is not None else [None] * len(scores)
     tops = _tops(scores, max_score)
     given = {"modes": called, "labels": known, "titles": meant, "max_score": tops}
-    _check(scores, np.asarray(weights), component, given)
+    _check(scores, lambdas, component, given)
     rows = []
     for i in range(1, len(scores)):
         column = scores[i][:, component]
@@ -108,7 +114,7 @@ def score_card_table(
     table = pd.DataFrame([*rows, *levels])
     columns = ["component", "name", "weight", "prevalence", *table.columns]
     table = table.assign(component=component, name=name, prevalence=share)
-    return table.assign(weight=int(np.asarray(weights)[component]))[columns]
+    return table.assign(weight=int(lambdas[component]))[columns]
 
 
 @checked(width=1)
@@ -190,7 +196,7 @@ def _check(
         raise ValueError(msg)
     shapes = [factor.shape for factor in scores]
     if any(len(shape) != 2 or shape[1] != len(weights) for shape in shapes):
-        msg = f"each factor has one column for each of the {len(weights)} weights; found shapes {shapes}"
+        msg = f"factors must have one column for each of the {len(weights)} weights; found shapes {shapes}"
         raise ValueError(msg)
     if len(set(given["modes"])) < len(given["modes"]):
         msg = f"modes must have different names; found {listed(given['modes'])}"

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_finite
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
@@ -73,20 +74,23 @@ def shares_table(
     >>> table[["group", "n", "label", "share"]].to_string(index=False, header=False).split("\n")
     ['1990  2 0 · war   0.75', '1990  2       1   0.25', '1991  1 0 · war   0.00', '1991  1       1   1.00']
     """
-    theta = np.asarray(mixtures, dtype=float)
-    if theta.ndim != 2:
+    theta = as_finite(mixtures, "mixtures")
+    if theta.ndim != 2 or not theta.size:
         msg = f"mixtures are documents by topics (n, k); found shape {theta.shape}"
         raise ValueError(msg)
     places = np.arange(1, len(theta) + 1) if by is None else by
     for name, values in (("by", places), ("bands", bands)):
+        if values is not None and not hasattr(values, "__len__"):
+            msg = f"{name} must hold a value for each document; found {type(values).__name__}"
+            raise TypeError(msg)
         if values is not None and len(values) != len(theta):
-            msg = f"{name} has {len(values)} values for {len(theta)} documents; pass one for each"
+            msg = f"{name} has {len(values)} values for {len(theta)} documents of mixtures; pass one for each"
             raise ValueError(msg)
     which, groups, axis = grouped(pd.Series(np.asarray(places)) if by is None else pd.Series(by))
     size = np.bincount(which[which >= 0], minlength=len(groups))
     enough = np.flatnonzero(size >= max(smallest, 1))
     if not len(enough):
-        msg = f"no value has {max(smallest, 1)} documents or more; choose another attribute"
+        msg = f"no value has {max(smallest, 1)} documents or more; choose a lower smallest, or another attribute"
         raise ValueError(msg)
     known = which >= 0
     sums = np.zeros((len(groups), theta.shape[1]))

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import whole_numbers
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
@@ -18,7 +19,7 @@ _MOST = 80  # lines; the weakest of more are left out
 PENALTY_AXIS = "λ: how strongly entries are drawn to 0"
 
 
-@checked()
+@checked(top=0)
 def sparsity_path_table(
     path: Any,
     *,
@@ -76,7 +77,7 @@ def sparsity_path_table(
     """
     penalties = np.asarray(path.penalties, dtype=float)
     norms = np.array(path.entry_norms, dtype=float)
-    norms[list(hidden)] = np.nan
+    norms[whole_numbers(list(hidden), "hidden")] = np.nan
     steps = len(penalties)
     at = int(path.best) if selected is None else int(selected)
     if not 0 <= at < steps:

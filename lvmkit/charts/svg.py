@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lvmkit._arguments import checked
+from lvmkit._checks import unmasked
 from lvmkit.charts._fonts import WIDEST, arial_width
 from lvmkit.charts._tokens import Tokens
 from lvmkit.charts.theme import FONT, INK, theme
@@ -25,6 +26,10 @@ _ROW_LABEL = re.compile(
     r'(<text [^>]*text-anchor="end" transform="translate\((-[\d.]+),[^>]*font-size="([\d.]+)px"[^>]*)>'
     r"([^<]*)(?=</text>)"
 )
+
+
+_MOST_SCALE = 100
+"""Above it a picture asks for more memory than there is."""
 
 
 @checked()
@@ -98,6 +103,9 @@ def png(chart: alt.TopLevelMixin, *, scale: float = 2.0) -> bytes:
     >>> png(alt.Chart().mark_bar().encode(x=alt.datum(1)))[1:4]
     b'PNG'
     """
+    if not 0 < scale <= _MOST_SCALE:
+        msg = f"scale must be above 0, and {_MOST_SCALE} at most; found {scale!r}"
+        raise ValueError(msg)
     spec = _specification(chart)
     spec["config"] = {**spec["config"], "background": "white"}
     picture: bytes = _converter().vegalite_to_png(spec, scale=scale)
@@ -133,7 +141,8 @@ def png_data_uri(pixels: npt.NDArray[np.uint8]) -> str:
     >>> png_data_uri(np.zeros((2, 3, 4), dtype=np.uint8))[:22]
     'data:image/png;base64,'
     """
-    if pixels.ndim != 3 or pixels.shape[2] != 4 or pixels.dtype != np.uint8:
+    pixels = np.asarray(unmasked(pixels, "pixels"))
+    if not pixels.size or pixels.ndim != 3 or pixels.shape[2] != 4 or pixels.dtype != np.uint8:
         msg = f"pixels must be (height, width, 4) of uint8; found {pixels.shape} of {pixels.dtype}"
         raise ValueError(msg)
     height, width = pixels.shape[:2]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import check_classes
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
@@ -70,7 +71,7 @@ def tensor_selection_table(
     if chosen[0] not in paths or not 0 <= chosen[1] < len(paths[chosen[0]].penalties):
         msg = f"selected={selected} is no model; n_components are {', '.join(map(str, paths))}"
         raise ValueError(msg)
-    known_classes = None if truth is None else np.unique(np.asarray(truth), return_inverse=True)[1]
+    known_classes = None if truth is None else _classes(truth, paths)
     parts = []
     for k, path in paths.items():
         known = {"bic": np.asarray(path.bic, dtype=float)}
@@ -163,6 +164,15 @@ def tensor_selection_chart(
         right=right,
         below=44,
     )
+
+
+def _classes(truth: npt.ArrayLike, paths: Mapping[int, Any]) -> Any:
+    """Return the numbers of the known classes (n,)."""
+    n = len(next(iter(paths.values())).labels[0])
+    if np.shape(truth) != (n,):
+        msg = f"truth must be the class of each of the {n} samples; found shape {np.shape(truth)}"
+        raise ValueError(msg)
+    return np.unique(check_classes(truth, n), return_inverse=True)[1]
 
 
 def paths_of(found: Any) -> Mapping[int, Any]:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_numbers
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
@@ -72,7 +73,13 @@ def tensor_slice_table(
     >>> table["value"].tolist(), table.attrs["fixed"]
     ([2.0, 3.0, 6.0, 7.0], 'mode 1 = 1')
     """
-    tensor = np.asarray(values, dtype=float)
+    tensor = as_numbers(values, "values")
+    if np.isinf(tensor).any():
+        msg = "values must be finite, or NaN where hidden; found infinity"
+        raise ValueError(msg)
+    if not tensor.size:
+        msg = f"values must hold one entry or more; found shape {tensor.shape}"
+        raise ValueError(msg)
     modes = named_modes(tensor.shape, mode_names, labels)
     down, across = _axes(tensor.ndim, axes)
     place = _places(tensor.shape, (down, across), at or {})

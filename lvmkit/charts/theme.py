@@ -92,6 +92,9 @@ def themed(chart: AnyChart) -> AnyChart:
     >>> themed(bare).to_dict()["config"]["background"]
     'transparent'
     """
+    if not isinstance(chart, alt.TopLevelMixin):
+        msg = f"chart must be an Altair chart; found {type(chart).__name__}"
+        raise TypeError(msg)
     copy: Any = chart
     copy = copy.copy(deep=False)
     copy["config"] = theme()["config"]

@@ -9,6 +9,7 @@ import pandas as pd
 from scipy import special
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_numbers
 from lvmkit._typing import Array
 from lvmkit.charts._frame import cluster_link, drawn, fitted, frame, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
@@ -57,7 +58,11 @@ def topic_map_table(
     >>> table["x"].round(2).tolist()
     [-0.28, -0.28, 0.56]
     """
-    rows, share = np.asarray(centers, dtype=float), np.asarray(weights, dtype=float)
+    rows, share = as_numbers(centers, "centers"), as_numbers(weights, "weights")
+    for name, given in (("centers", rows), ("weights", share)):
+        if np.isinf(given).any():
+            msg = f"{name} must be finite, or NaN where hidden; found infinity"
+            raise ValueError(msg)
     if rows.ndim != 2 or share.shape != rows.shape[:1]:
         msg = (
             "centers (k, d) and weights (k,) must agree; found shapes "
@@ -65,7 +70,7 @@ def topic_map_table(
         )
         raise ValueError(msg)
     if (rows < 0).any():
-        msg = f"centers are shares of words, 0 or more; found {rows.min():g}"
+        msg = f"centers must be shares of words, 0 or more; found {rows.min():g}"
         raise ValueError(msg)
     rows = np.nan_to_num(rows)
     empty = ~((rows.sum(axis=1) > 0) & (share > 0))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import as_finite
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
@@ -66,7 +67,13 @@ def whitening_table(
     >>> {panel: round(angle, 6) for panel, angle in table.attrs["angles"].items()}
     {'before': 58.736268, 'after': 90.0}
     """
-    C, w = np.asarray(centers, dtype=float), np.asarray(weights, dtype=float)
+    C, w = as_finite(centers, "centers"), as_finite(weights, "weights", 1)
+    if angle is not None and not np.isfinite(angle):
+        msg = f"angle must be a finite number of degrees; found {angle!r}"
+        raise ValueError(msg)
+    if w.max(initial=0) > 1e12:
+        msg = f"weights must be shares of the clusters; found {w.max():g}"
+        raise ValueError(msg)
     if C.shape != (2, 2):
         msg = f"the picture shows two centers of two features; found centers of shape {C.shape}"
         raise ValueError(msg)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy import sparse
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, RandomState
 from lvmkit.datasets.simulate import check_sizes, feature_names
@@ -17,6 +18,7 @@ BLOCKS = (13, 26, 39, 50)
 """Where, in either half of the words, the blocks end that four, two, two others and the last two topics share."""
 
 
+@checked()
 def make_nested_topics(
     n_samples: int = 400, *, length: int = 200, random_state: RandomState = None
 ) -> SimulatedTopics:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import generator_of
@@ -47,6 +48,7 @@ class SimulatedMixture(NamedTuple):
     description: str
 
 
+@checked()
 def make_bernoulli_mixture(
     n_samples: int,
     n_features: int = 700,
@@ -116,6 +118,7 @@ def make_bernoulli_mixture(
     return _sampled(n_samples, weights, centers, rng, description)
 
 
+@checked()
 def make_appendix_e(
     n_samples: int = 10_000,
     n_features: int = 99,

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.cohorts._cells import canonical
@@ -47,6 +48,7 @@ class SimulatedCounts(NamedTuple):
     description: str
 
 
+@checked()
 def make_exact_counts(
     n_samples: int = 100,
     n_features: int | tuple[int, ...] = 40,
@@ -120,6 +122,7 @@ def make_exact_counts(
     return SimulatedCounts(_formed(X, shape), factors, weights.astype(float), description)
 
 
+@checked()
 def make_poisson_counts(
     n_samples: int,
     n_features: int | tuple[int, int] = 583,

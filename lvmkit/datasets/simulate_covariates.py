@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_flag
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.datasets.simulate import check_sizes
@@ -48,6 +49,7 @@ class SimulatedCovariates(NamedTuple):
     description: str
 
 
+@checked()
 def make_covariate_clusters(
     n_samples: int = 400,
     n_features: int = 40,

@@ -6,6 +6,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from lvmkit._arguments import checked
+from lvmkit._checks import as_finite, check_matrix, require_number, require_text
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.datasets.simulate import check_sizes
 from lvmkit.linalg import generator_of
@@ -96,9 +98,15 @@ class TensorSetting:
 
     def __post_init__(self) -> None:
         """Check the parts against each other."""
-        weights = np.asarray(self.weights, dtype=float)
-        means = np.asarray(self.means, dtype=float)
-        covariances = tuple(np.asarray(c, dtype=float) for c in self.covariances)
+        weights, means = as_finite(self.weights, "weights", 1), as_finite(self.means, "means")
+        if not isinstance(self.covariances, (list, tuple, np.ndarray)):
+            msg = f"covariances must be a tuple or list of arrays, one per mode; found {self.covariances!r:.60}"
+            raise TypeError(msg)
+        covariances = tuple(
+            as_finite(part, f"covariances[{mode}]") for mode, part in enumerate(self.covariances)
+        )
+        require_text(self.name, "name")
+        require_text(self.description, "description")
         if weights.ndim != 1 or not (weights >= 0).all() or not abs(weights.sum() - 1) < 1e-8:
             msg = f"weights={self.weights!r}; expected the probability of each cluster, adding up to 1."
             raise ValueError(msg)
@@ -154,7 +162,7 @@ class TensorSetting:
         -----
         Document 004, section 2: log π_k + ⟨X − (μ_k + μ_0)/2, B_k⟩, the largest of all k.
         """
-        X = np.asarray(X, dtype=float)
+        X = check_matrix(X, allow_nd=True, dtype=np.float64)
         if X.ndim != self.means.ndim or X.shape[1:] != self.shape:
             sizes = ", ".join(map(str, self.shape))
             msg = f"X has shape {X.shape}; expected (n, {sizes}), as of this setting."
@@ -166,6 +174,7 @@ class TensorSetting:
         return np.asarray(scores(X.reshape(len(X), -1), rule).argmax(axis=1))
 
 
+@checked()
 def make_tensor_mixture(
     setting: Name | TensorSetting = "M1",
     n_samples: int = 200,
@@ -261,7 +270,7 @@ def tensor_setting(name: Name, *, mean: Mean = "discriminant") -> TensorSetting:
     >>> [int((tensor_setting("M1", mean=m).discriminants != 0).sum()) for m in ("discriminant", "direct")]
     [6, 80]
     """
-    _check_choice(name, "setting", get_args(Name))
+    _check_choice(name, "name of the setting", get_args(Name))
     _check_choice(mean, "mean", get_args(Mean))
     modes, signals = SETTINGS[name]
     kinds = {"AR": autoregressive, "CS": compound_symmetric, "I": compound_symmetric}
@@ -365,6 +374,7 @@ def _check_choice(value: str, name: str, choices: tuple[str, ...]) -> None:
 
 def _check_rho(rho: float, least: float) -> None:
     """Refuse a correlation with which the matrix would not be positive definite."""
+    require_number(rho, "rho", least=-1)
     if not least < rho < 1:
         msg = f"rho={rho!r}; expected above {least:g} and below 1, for the matrix to be positive definite."
         raise ValueError(msg)

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_flag, require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.datasets.simulate import SimulatedMixture, check_sizes, feature_names
@@ -52,6 +53,7 @@ class SimulatedTopics(NamedTuple):
     description: str
 
 
+@checked()
 def make_topics(
     n_samples: int,
     n_features: int = 10_000,
@@ -144,6 +146,7 @@ def make_topics(
     )
 
 
+@checked()
 def make_poisson_mixture(
     n_samples: int,
     n_features: int = 100,

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed, require_flag
+from lvmkit._checks import check_matrix, listed, require_flag, require_text
 from lvmkit._typing import Array
 from lvmkit.datasets._fetch import Remote, found, obtain
 
@@ -120,7 +120,16 @@ class LabelledTensor:
 
     def __post_init__(self) -> None:
         """Check the parts against each other."""
-        values = np.asarray(self.values, dtype=np.float64)
+        values = check_matrix(self.values, "values", allow_nd=True, least_rows=0, dtype=np.float64)
+        for name in ("mode_names", "labels"):
+            if not isinstance(getattr(self, name), (list, tuple, np.ndarray)):
+                msg = f"{name} must be a tuple or list; found {type(getattr(self, name)).__name__}"
+                raise TypeError(msg)
+        if not isinstance(self.samples, pd.DataFrame):
+            msg = f"samples must be a DataFrame; found {type(self.samples).__name__}"
+            raise TypeError(msg)
+        require_text(self.source, "source")
+        require_text(self.description, "description")
         names = tuple(map(str, self.mode_names))
         labels = tuple(np.asarray(one).astype(str) for one in self.labels)
         if not len(names) == len(labels) == values.ndim - 1 or not names:

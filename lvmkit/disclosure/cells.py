@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, listed, require_number
+from lvmkit._checks import as_finite, as_numbers, listed, require_number
 from lvmkit._typing import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -81,7 +81,7 @@ def suppression(
     cells, bound = _checked(counts, sizes, threshold)
     few = _few(cells, threshold) | _few(bound - cells, threshold)
     low, high = _slack(cells, bound, threshold)
-    mask = few if hidden is None else few | np.asarray(hidden, dtype=bool)
+    mask = few if hidden is None else few | _flags(hidden, cells.shape)
     total = cells.sum(axis=0)
     totals = _few(total, threshold) | _few(bound.sum(axis=0) - total, threshold)
     for column in np.flatnonzero(mask.any(axis=0) & ~totals):
@@ -153,6 +153,15 @@ def _protect_lines(mask: Mask, low: Array, high: Array, few: Mask, cells: Array,
         mask[i] = cells[i] > 0 if safe is None else safe
 
 
+def _flags(hidden: npt.ArrayLike, shape: tuple[int, ...]) -> Mask:
+    """Return what is hidden already as (k, d) of bool."""
+    found = np.asarray(hidden)
+    if found.shape != shape or found.dtype.kind != "b":
+        msg = f"hidden must be True or False for each of the counts {shape}; found {found.dtype} {found.shape}"
+        raise ValueError(msg)
+    return found
+
+
 def is_small(counts: npt.ArrayLike, *, sizes: npt.ArrayLike | None, threshold: int) -> Mask:
     """Find counts that are small, or that leave few of their size."""
     cells, bound = _checked(counts, sizes, threshold)
@@ -163,7 +172,7 @@ def _checked(
     counts: npt.ArrayLike, sizes: npt.ArrayLike | None, threshold: int
 ) -> tuple[Array, Array]:
     """Check counts against sizes; return both as (k, d), without sizes the second infinite."""
-    cells = as_numbers(counts, "counts")
+    cells = as_finite(counts, "counts")
     require_number(threshold, "threshold", least=-inf, whole=True)
     if threshold < 2:
         msg = f"threshold is the smallest count to show and must be 2 or more; found {threshold!r}"
@@ -177,13 +186,16 @@ def _checked(
         raise ValueError(msg)
     bound = np.full(cells.shape, np.inf)
     if sizes is not None:
-        given = as_numbers(sizes, "sizes")
+        given = as_numbers(sizes, "sizes")  # infinite where no size is known
+        if given.shape not in (cells.shape[:1], cells.shape) or np.isnan(given).any():
+            msg = f"sizes must be one for each of the {len(cells)} rows, or for each cell; found shape {given.shape}"
+            raise ValueError(msg)
         bound = np.broadcast_to(given[:, None] if given.ndim == 1 else given, cells.shape)
     over = np.argwhere(cells > bound)
     if len(over):
         row, column = over[0]
         found = f"{cells[row, column]:g} of {bound[row, column]:g} in row {row}"
-        msg = f"a count cannot exceed its size; found {found}"
+        msg = f"counts cannot exceed their sizes; found {found}"
         raise ValueError(msg)
     return cells, bound
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, listed
+from lvmkit._checks import as_finite, as_numbers, listed, refuse_entries, require_number, with_gaps
 from lvmkit._typing import Array
 from lvmkit.disclosure.cells import Mask, is_small, suppression
 
@@ -68,7 +68,13 @@ def suppress(
     """
     numbers = [counts] if isinstance(counts, str) else list(counts)
     groups = [within] if isinstance(within, str) else list(within or ())
-    _require_columns(table, [*numbers, *derived, *groups, *([out_of] if out_of else [])])
+    given = {"counts": numbers, "derived": derived, "within": groups}
+    for name, columns in {**given, "out_of": [out_of] if out_of else []}.items():
+        _require_columns(table, name, columns)
+    if within is not None and not groups:
+        msg = "within must name one column or more; found none"
+        raise ValueError(msg)
+    _require_counts(table, [*numbers, *([out_of] if out_of else [])])
     if within is None:
         mask, unsafe = _small_rows(table, numbers, out_of, threshold), None
     else:
@@ -121,10 +127,16 @@ def mask_shares(
            [0.5, nan]])
     """
     part = as_numbers(shares, "shares")
+    if part.ndim != 2 or not part.size:
+        msg = f"shares must be (k, d); found shape {part.shape}"
+        raise ValueError(msg)
     if not np.all((part >= 0) & (part <= 1)):
         msg = f"shares lie in [0, 1]; found {listed(part[~((part >= 0) & (part <= 1))].tolist())}"
         raise ValueError(msg)
-    whole = np.round(as_numbers(sizes, "sizes"))
+    whole = np.round(as_finite(sizes, "sizes", 1))
+    if len(whole) != len(part) or (whole < 0).any():
+        msg = f"sizes must be 0 or more, one for each of the {len(part)} rows of shares; found {listed(whole)}"
+        raise ValueError(msg)
     few = suppression(whole[:, None], threshold=threshold).cells
     found = suppression(
         np.round(part * whole[:, None]),
@@ -156,17 +168,28 @@ def count_text(count: float, *, threshold: int = 11) -> str:
     >>> count_text(12345), count_text(3), count_text(0)
     ('12,345', '<11', '0')
     """
+    require_number(threshold, "threshold", least=2, whole=True)
+    if count < 0 or np.isinf(count):
+        msg = f"count must be a whole number of 0 or more, or NaN for a hidden one; found {count!r}"
+        raise ValueError(msg)
     if np.isnan(count):
         return "hidden"
     return f"<{threshold}" if 1 <= count < threshold else f"{count:,.0f}"
 
 
-def _require_columns(table: pd.DataFrame, names: Sequence[Hashable]) -> None:
+def _require_columns(table: pd.DataFrame, name: str, names: Sequence[Hashable]) -> None:
     """Refuse names that are not columns."""
     missing = [name for name in names if name not in table.columns]
     if missing:
-        msg = f"the table has no column {listed(missing)}; it has {listed(list(table.columns))}"
+        known = listed(list(table.columns))
+        msg = f"{name} must be columns of the table, which has no column {listed(missing)}; it has {known}"
         raise ValueError(msg)
+
+
+def _require_counts(table: pd.DataFrame, names: Sequence[str]) -> None:
+    """Refuse columns of a table that hold anything but numbers."""
+    for name in names:
+        refuse_entries(with_gaps(table[[name]]), f"the table's column {name!r}")
 
 
 def _small_rows(

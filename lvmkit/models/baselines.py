@@ -4,11 +4,13 @@ from typing import Any
 
 from sklearn.cluster import BisectingKMeans
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit.models.bernoulli_mixture import BernoulliMixture
 from lvmkit.models.spectral_tree import SpectralTree
 
 
+@checked()
 def baselines(n_clusters: int, *, random_state: int = 0) -> dict[str, Any]:
     """Return clusterers of 0/1 rows to compare a tree with, ready to fit.
 
@@ -42,6 +44,7 @@ def baselines(n_clusters: int, *, random_state: int = 0) -> dict[str, Any]:
     ['bisecting k-means', 'PDDP', 'ASVTD + EM', '3V-MoM + EM', '3V-TPM + EM']
     """
     require_number(n_clusters, "n_clusters", least=1, whole=True)
+    require_number(random_state, "random_state", least=0, whole=True)
     flat = {
         f"{name} + EM": BernoulliMixture(n_clusters, init=init, random_state=random_state)
         for name, init in (("ASVTD", "asvtd"), ("3V-MoM", "3v-mom"), ("3V-TPM", "3v-tpm"))

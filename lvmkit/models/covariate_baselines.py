@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable
 from copy import copy
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -229,6 +230,13 @@ def covariate_baseline_path(
     >>> [each.n_clusters_ for each in path]
     [40, 10, 1]
     """
+    if not isinstance(model, CovariateKMeans | CovariateConvexClustering):
+        msg = f"model must be a CovariateKMeans or CovariateConvexClustering; found {type(model).__name__}"
+        raise TypeError(msg)
+    values = list(values) if isinstance(values, Iterable) and not isinstance(values, str) else []
+    if not values or not all(isinstance(v, Real) and v == v for v in values):
+        msg = "values must be a list of numbers, one or more: numbers of clusters, or strengths"
+        raise ValueError(msg)
     option = "n_clusters" if isinstance(model, CovariateKMeans) else "gamma"
     last = clone(model)
     rows, which, points = last._prepared(X, y)

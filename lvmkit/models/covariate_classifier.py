@@ -217,7 +217,8 @@ class SampleReader(CovariateClassifier):
 
     def read(self, X: Any, y: Any) -> tuple[Any, Labels]:
         """Return other samples, and the numbers of their classes; -1 for classes that are not known."""
-        rows, y = self._samples(X), np.asarray(y)
+        rows = self._samples(X)
+        y = check_classes(y, rows.shape[0])
         if y.shape != (rows.shape[0],):
             msg = f"y has the shape {y.shape}; expected ({rows.shape[0]},), a class for each sample"
             raise ValueError(msg)

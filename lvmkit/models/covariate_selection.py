@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import require_number
+from lvmkit._arguments import checked
+from lvmkit._checks import as_numbers, require_number
 from lvmkit._typing import Array, Labels
 from lvmkit.fusion.evidence import refit
 from lvmkit.fusion.graph import Graph
@@ -46,6 +47,7 @@ class CovariateSelection:
         return np.flatnonzero(self.masks[self.best])
 
 
+@checked(tol=0, max_iter=1)
 def select_covariates(
     X: Any,
     y: Any,
@@ -107,7 +109,7 @@ def select_covariates(
         require_number(prior_variance, "prior_variance", least=0, above=True)
     n, d = rows.shape
     default = n * 2.0 ** -np.arange(N_STRENGTHS)
-    values = default if strengths is None else np.atleast_1d(np.asarray(strengths, float))
+    values = default if strengths is None else as_numbers(strengths, "strengths")
     if values.ndim != 1 or not len(values) or not ((values > 0) & np.isfinite(values)).all():
         msg = f"strengths must be numbers above 0; found {strengths!r}"
         raise ValueError(msg)

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF
 from sklearn.exceptions import ConvergenceWarning
 
+from lvmkit._arguments import checked
 from lvmkit._checks import as_numbers, listed, require_number, require_seed
 from lvmkit._typing import Array, Labels, Progress
 from lvmkit.factorization import given
@@ -57,6 +58,7 @@ class Factorization:
     seconds: float
 
 
+@checked()
 def factor_baselines(
     X: Any,
     n_components: int,
@@ -166,6 +168,7 @@ def factor_baselines(
     return found
 
 
+@checked()
 def truncated(factors: Sequence[npt.ArrayLike], nonzeros: Sequence[int]) -> list[Array]:
     """Keep the largest entries of real factors, about as many as another factorization has.
 

@@ -7,6 +7,7 @@ from scipy import sparse
 from sklearn.base import ClusterMixin
 
 from lvmkit import mixtures
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.families import Family
@@ -109,6 +110,7 @@ class MixtureModel(ClusterMixin, RowModel):
         free = len(self.weights_) - 1 + self.centers_.size - self._n_constraints()
         return float(-2 * log_densities.sum() + free * np.log(len(log_densities)))
 
+    @checked()
     def sample(self, n_samples: int = 1, *, random_state: RandomState = 0) -> tuple[Any, Labels]:
         """Draw rows from the mixture.
 

@@ -1,7 +1,7 @@
 """What all models of rows of features do with what users pass."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -64,6 +64,9 @@ class RowModel(BaseEstimator):
         self.annotations_ = {}
         if feature_names is None:
             return
+        if not isinstance(feature_names, Collection):
+            msg = f"feature_names must be a list of names; found {type(feature_names).__name__}"
+            raise TypeError(msg)
         if isinstance(feature_names, str) or len(feature_names) != self.n_features_in_:
             if isinstance(feature_names, str):
                 feature_names = [feature_names]

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from lvmkit._arguments import checked
 from lvmkit._checks import listed, require_number
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.families import MULTINOMIAL, Prior
@@ -171,6 +172,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         """
         return self.predict_proba(X)
 
+    @checked()
     def sample(
         self, n_samples: int = 1, *, length: int = 100, random_state: RandomState = 0
     ) -> tuple[Any, Labels]:

@@ -176,6 +176,11 @@ class SpectralTree(ClusterMixin, RowModel):
         >>> SpectralTree.from_tree(tree).n_leaves_
         2
         """
+        if not isinstance(tree, Tree):
+            msg = (
+                f"tree must be a Tree, such as a fitted model's tree_; found {type(tree).__name__}"
+            )
+            raise TypeError(msg)
         if not tree.nodes:
             msg = "the tree is empty: a model needs one node or more"
             raise ValueError(msg)

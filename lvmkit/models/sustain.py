@@ -309,7 +309,20 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                [2],
                [0]], dtype=int32)
         """
+        for name, values in (
+            ("factors", factors),
+            ("mode_names", mode_names),
+            ("mode_labels", mode_labels),
+        ):
+            optional = values is None and name != "factors"
+            if not optional and not isinstance(values, (list, tuple)):
+                msg = f"{name} must be a list, one for each mode; found {type(values).__name__}"
+                raise TypeError(msg)
         parts = [np.asarray(factor) for factor in factors]
+        for name, values in (("mode_names", mode_names), ("mode_labels", mode_labels)):
+            if values is not None and len(values) != len(parts):
+                msg = f"{name} must be one for each of the {len(parts)} modes; found {len(values)}"
+                raise ValueError(msg)
         lambdas = whole(weights, "weights", least=1)
         if lambdas.ndim != 1 or not len(lambdas):
             msg = f"weights has shape {lambdas.shape}; it needs one number for every component"

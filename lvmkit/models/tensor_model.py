@@ -8,7 +8,15 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import as_numbers, check_matrix, listed, require_number, require_range
+from lvmkit._arguments import checked
+from lvmkit._checks import (
+    as_finite,
+    as_numbers,
+    check_matrix,
+    listed,
+    require_number,
+    require_range,
+)
 from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import generator_of
 from lvmkit.tensor_normal.contrasts import contrasts
@@ -87,15 +95,15 @@ class TensorModel(ClusterMixin, BaseEstimator):
         ValueError
             If shapes disagree, weights do not sum to 1, or a covariance is not positive definite.
         """
-        model = cls().set_params(n_components=len(weights))
-        model.weights_, model.means_ = as_numbers(weights, "weights"), as_numbers(means, "means")
+        if not isinstance(covariances, (list, tuple, np.ndarray)):
+            msg = f"covariances must be a list of arrays, one per mode; found {type(covariances).__name__}"
+            raise TypeError(msg)
+        model = cls()
+        model.weights_, model.means_ = as_finite(weights, "weights", 1), as_finite(means, "means")
+        model.set_params(n_components=len(model.weights_))
         model.covariances_ = [
             as_numbers(part, f"covariances[{mode}]") for mode, part in enumerate(covariances)
         ]
-        for name, part in (("means", model.means_), ("weights", model.weights_)):
-            if not np.isfinite(part).all():
-                msg = f"{name} must be finite; found {listed(part[~np.isfinite(part)])}"
-                raise ValueError(msg)
         K, sizes = len(model.weights_), model.means_.shape[1:]
         if model.means_.shape[:1] != (K,) or len(model.covariances_) != len(sizes):
             msg = (
@@ -103,7 +111,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
                 "do not belong together"
             )
             raise ValueError(msg)
-        if model.weights_.min() < 0 or not np.isclose(model.weights_.sum(), 1):
+        if not K or model.weights_.min() < 0 or not np.isclose(model.weights_.sum(), 1):
             msg = f"weights must be at least 0 and sum to 1; found {listed(model.weights_)}"
             raise ValueError(msg)
         for mode, (part, size) in enumerate(zip(model.covariances_, sizes, strict=True)):
@@ -111,7 +119,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
         if discriminants is None:
             inverse = [np.linalg.inv(part) for part in model.covariances_]
             discriminants = multiply(model.means_[1:] - model.means_[0], inverse)
-        model.discriminants_ = as_numbers(discriminants, "discriminants")
+        model.discriminants_ = as_finite(discriminants, "discriminants")
         if model.discriminants_.shape != (K - 1, *sizes):
             msg = (
                 f"discriminants have shape {model.discriminants_.shape}; expected {(K - 1, *sizes)}"
@@ -211,6 +219,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
         free = n_parameters(len(self.weights_), flat, sizes)
         return float(-2 * logs.sum() + np.log(len(logs)) * free)
 
+    @checked()
     def sample(self, n_samples: int = 1, *, random_state: RandomState = 0) -> tuple[Array, Labels]:
         """Draw samples from the mixture with these means and covariances.
 

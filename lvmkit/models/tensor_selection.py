@@ -212,7 +212,7 @@ def select_penalty(
     """
     require_number(n_components, "n_components", least=2, whole=True)
     given = None if penalties is None else _checked_penalties(penalties)
-    model = clone(estimator or TensorNormalMixture())
+    model = _cloned(estimator)
     model.set_params(n_components=n_components, method="deem", penalty="bic")
     return _path(model, X, given, progress, patience=None)
 
@@ -273,13 +273,22 @@ def select_tensor_components(
     paths = {}
     with told(progress) as tell:
         for at, count in enumerate(counts):
-            model = clone(estimator or TensorNormalMixture()).set_params(n_components=count)
+            model = _cloned(estimator).set_params(n_components=count)
 
             def part(text: str, done: float, at: int = at, count: int = count) -> None:
                 tell(f"{count} clusters, {text}", (at + done) / len(counts))
 
             paths[count] = _path(model, X, None, part, patience=PATIENCE)
     return ComponentsPath(paths)
+
+
+def _cloned(estimator: TensorNormalMixture | None) -> TensorNormalMixture:
+    """Return an unfitted model with the options of the estimator, if one is given."""
+    if estimator is not None and not isinstance(estimator, TensorNormalMixture):
+        msg = f"estimator must be a TensorNormalMixture; found {type(estimator).__name__}"
+        raise TypeError(msg)
+    model: TensorNormalMixture = clone(estimator or TensorNormalMixture())
+    return model
 
 
 def _path(
@@ -328,6 +337,9 @@ def smallest_share(model: TensorNormalMixture) -> float:
 
 def _checked_penalties(penalties: Iterable[float]) -> list[float]:
     """Refuse penalties that are not above 0; return them from the largest to the smallest."""
+    if isinstance(penalties, str) or not isinstance(penalties, Iterable):
+        msg = f"penalties must be a list of numbers above 0; found {penalties!r:.60}"
+        raise TypeError(msg)
     found = list(penalties)
     if not found:
         msg = "penalties is empty; give numbers above 0, or leave it out"

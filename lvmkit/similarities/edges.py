@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._checks import check_source, require_range, widened
+from lvmkit._checks import check_source, require_number, require_range, widened
 from lvmkit._typing import Array, Labels
 
 ROUNDING = 1e-8
@@ -58,13 +58,14 @@ def check_similarity(S: Any, n_features: int) -> Edges:
     >>> first.tolist(), second.tolist(), similarity.tolist()
     ([0, 1], [1, 2], [0.5, 0.2])
     """
+    require_number(n_features, "n_features", least=0, whole=True)
     S = check_source(S, "similarity")
     if not sparse.issparse(S):
         S = _numbers(S)
     if S.shape != (n_features, n_features):
         msg = (
             f"similarity has the shape {S.shape}; expected ({n_features}, {n_features}), one row and one column "
-            "for each covariate"
+            "for each covariate (n_features)"
         )
         raise ValueError(msg)
     if sparse.issparse(S):

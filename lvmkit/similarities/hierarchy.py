@@ -1,6 +1,6 @@
 """Similarity of what stands together in a hierarchy: codes of one category, block or chapter."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
+from lvmkit._arguments import checked
 from lvmkit._checks import require_number
 from lvmkit.cohorts import _tables
 from lvmkit.cohorts._coding import category_of, spell, system_name
@@ -15,6 +16,7 @@ from lvmkit.cohorts._coding import category_of, spell, system_name
 LEVELS = ("chapter", "block", "category")
 
 
+@checked()
 def from_hierarchy(levels: Any, weights: Sequence[float] | None = None) -> sparse.csr_array:
     """Return the sum of the weights of the levels at which two covariates have the same label.
 
@@ -64,6 +66,7 @@ def from_hierarchy(levels: Any, weights: Sequence[float] | None = None) -> spars
     return similarity
 
 
+@checked()
 def from_codes(
     codes: Any, system: str | None = None, *, weights: Sequence[float] | None = None
 ) -> sparse.csr_array:
@@ -101,6 +104,9 @@ def from_codes(
             table["system"] if system is None and "system" in table else [system or ""] * len(codes)
         )
     else:
+        if not isinstance(codes, Iterable) or isinstance(codes, (bytes, Mapping)):
+            msg = f"codes must be a cohort or a list of codes; found {type(codes).__name__}"
+            raise TypeError(msg)
         codes = [codes] if isinstance(codes, str) else list(codes)
         systems = [system or ""] * len(codes)
     names = [system_name(str(each)) for each in systems]
@@ -126,6 +132,9 @@ def _place(code: str, name: str) -> tuple[str | None, ...]:
 
 def _labels(levels: Any) -> list[npt.NDArray[np.object_]]:
     """Return the labels of each level as an array of equal length."""
+    if not isinstance(levels, (pd.DataFrame, list, tuple, np.ndarray)):
+        msg = f"levels must be a DataFrame, or a list of labels for each level; found {type(levels).__name__}"
+        raise TypeError(msg)
     columns = levels.to_numpy(dtype=object).T if isinstance(levels, pd.DataFrame) else levels
     labels = [np.asarray(column, dtype=object) for column in columns]
     if not labels or {level.ndim for level in labels} != {1} or len({*map(len, labels)}) > 1:

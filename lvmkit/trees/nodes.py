@@ -78,6 +78,9 @@ class Node:
             0 or 1; 0 where both scores are equal.
         """
         X = check_matrix(X, least_rows=0)
+        if X.shape[1] != self.discriminators.shape[1]:
+            msg = f"X must have {self.discriminators.shape[1]} columns, as the node has features; found {X.shape[1]}"
+            raise ValueError(msg)
         return chosen_side(X @ self.discriminators.T + self.offsets, self.rule)
 
 

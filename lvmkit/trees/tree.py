@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._checks import check_matrix, listed, require_number
+from lvmkit._arguments import checked
+from lvmkit._checks import check_matrix, listed, require_number, whole_numbers
 from lvmkit._typing import Array, Labels
 from lvmkit.scores.relevance import relevance_to
 from lvmkit.trees import forms
@@ -72,7 +73,11 @@ class Tree:
         int
             The next node.
         """
-        stack = self._known([start]) if self.nodes or start else []
+        begin = self._known([start], "start") if self.nodes or start else []
+        return self._walk(begin)
+
+    def _walk(self, stack: list[int]) -> Iterator[int]:
+        """Visit what is on the stack and all below it."""
         while stack:
             node = self.nodes[stack.pop()]
             yield node.id
@@ -115,6 +120,7 @@ class Tree:
         ]
         return ".".join(turns) or "All"
 
+    @checked()
     def frontier(
         self, *, depth: int | None = None, closed: Iterable[int] = (), n_leaves: int | None = None
     ) -> list[int]:
@@ -140,7 +146,7 @@ class Tree:
         ValueError
             If a number is out of range, or a node is unknown.
         """
-        shut = set(self._known(closed))
+        shut = set(self._known(closed, "closed"))
         if depth is not None:
             require_number(depth, "depth", least=0, whole=True)
             shut |= {node.id for node in self.nodes if node.depth >= depth}
@@ -163,17 +169,21 @@ class Tree:
                     heappush(waiting, (-self.nodes[child].size, child))
         return found
 
-    def _known(self, nodes: Iterable[int]) -> list[int]:
+    def _known(self, nodes: Iterable[int], name: str = "node") -> list[int]:
         """Refuse nodes that the tree does not have."""
         given = list(nodes)
-        whole = [isinstance(i, int | np.integer) and 0 <= i < len(self.nodes) for i in given]
+        whole = [
+            isinstance(i, int | np.integer) and not isinstance(i, bool) and 0 <= i < len(self.nodes)
+            for i in given
+        ]
         if not all(whole):
             unknown = [i for i, known in zip(given, whole, strict=True) if not known]
             held = f"has nodes 0 to {len(self.nodes) - 1}" if self.nodes else "is empty"
-            msg = f"the tree {held}; found {listed(unknown)}"
+            msg = f"{name} must be known: the tree {held}; found {listed(unknown)}"
             raise ValueError(msg)
         return given
 
+    @checked()
     def regrouped(self, labels: npt.ArrayLike, frontier: Iterable[int]) -> Labels:
         """Turn leaf numbers into numbers of the parts of a cut.
 
@@ -196,16 +206,16 @@ class Tree:
         """
         leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
         part = np.full(len(leaves), -1)
-        for place, node in enumerate(self._known(frontier)):
+        for place, node in enumerate(self._known(frontier, "frontier")):
             below = [leaves[i] for i in self.walk(node) if i in leaves]
             if (part[below] >= 0).any():
                 msg = f"node {node} overlaps with another one of the cut"
                 raise ValueError(msg)
             part[below] = place
         if (part < 0).any():
-            msg = f"the cut leaves out leaves {listed(np.flatnonzero(part < 0))}"
+            msg = f"frontier must be a cut of the tree; it leaves out leaves {listed(np.flatnonzero(part < 0))}"
             raise ValueError(msg)
-        given = np.asarray(labels, dtype=np.intp)
+        given = whole_numbers(labels, "labels")
         if given.size and not 0 <= given.min() <= given.max() < len(part):
             msg = f"labels are numbers of leaves, 0 to {len(part) - 1}; found {given.min()} to {given.max()}"
             raise ValueError(msg)

@@ -99,5 +99,5 @@ def test_labels_are_moved_apart_and_stay_in_order_and_inside() -> None:
 
 
 def test_limits_below_1_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"found 0 and None"):
+    with pytest.raises(ValueError, match=r"top must be at least 1"):
         heatmap_matrix(DATA, LABELS, top=0)

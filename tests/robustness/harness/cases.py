@@ -228,6 +228,11 @@ def option_cases(entry: Entry, parameter: Parameter) -> Iterator[Case]:
         return
     for kind in parameter.kinds:
         for spelling in options.SPELLINGS.get(kind, ()):
+            large = (
+                isinstance(parameter.default, int) and parameter.default > np.iinfo(np.int16).max
+            )
+            if spelling == "numpy int of 16 bits" and large:
+                continue
             if isinstance(parameter.default, bool if kind == "bool" else (int, float, str)):
                 yield Case(entry.name, "spelling", parameter.name, spelling, SAME_ANSWER)
 
@@ -367,6 +372,7 @@ def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
         "shares": ["counts"],
         "one": ["factor"],
         "other": ["factor"],
+        "path": ["cannot read", "cannot write"],
         "model": ["needs a", "needs fitted", "needs integer"],
     }.get(case.parameter, [])
     return tuple(found)

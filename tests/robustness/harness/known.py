@@ -39,6 +39,106 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "two features of one name, AnnData",
     ): "columns of one code are added up",
     ("*", "progress", "*"): "a progress bar is not an answer",
+    **{
+        ("lvmkit.BernoulliMixture.partial", "X", fault): "what is missing was not observed"
+        for fault in (
+            "NaN",
+            "NaN, csr",
+            "NaN, csc",
+            "NaN, DataFrame",
+            "NaN, AnnData",
+            "None",
+            "missing, DataFrame",
+        )
+    },
+    **{
+        (entry, "X", fault): "no rows have no answers: a block of a stream may be empty"
+        for entry in ("lvmkit.trees.Node.side", "lvmkit.trees.Tree.apply")
+        for fault in ("no rows", "no rows, csr", "no rows, DataFrame")
+    },
+    ("lvmkit.trees.Tree.regrouped", "labels", "empty"): "no rows have no labels",
+    (
+        "lvmkit.datasets.LabelledTensor",
+        "values",
+        "no samples",
+    ): "a selection of samples may be empty",
+    (
+        "lvmkit.disclosure.suppression",
+        "counts",
+        "empty",
+    ): "where there are no cells nothing is hidden",
+    (
+        "lvmkit.disclosure.suppression_with_totals",
+        "counts",
+        "empty",
+    ): "where there are no cells nothing is hidden",
+    ("lvmkit.disclosure.count_text", "count", "NaN"): "NaN is a count that is hidden",
+    ("lvmkit.disclosure.mask_shares", "fill", "*"): "any number may stand for what is hidden",
+    ("lvmkit.similarities.from_codes", "codes", "text"): "a text is one code",
+    (
+        "lvmkit.similarities.from_codes",
+        "codes",
+        "list of None",
+    ): "what is no code is similar to nothing",
+    (
+        "lvmkit.similarities.from_codes",
+        "codes",
+        "array of NaN",
+    ): "what is no code is similar to nothing",
+    (
+        "lvmkit.similarities.from_embeddings",
+        "W",
+        "NaN inside",
+    ): "a covariate without a place is similar to nothing",
+    (
+        "lvmkit.similarities.from_embeddings",
+        "W",
+        "None inside",
+    ): "a covariate without a place is similar to nothing",
+    (
+        "lvmkit.charts.attributes_table",
+        "values",
+        "NaN inside",
+    ): "the table counts what is not known",
+    (
+        "lvmkit.charts.attributes_table",
+        "values",
+        "None inside",
+    ): "the table counts what is not known",
+    (
+        "lvmkit.charts.attributes_table",
+        "values",
+        "inf inside",
+    ): "the table counts what is not known",
+    ("lvmkit.charts.topic_map_table", "centers", "NaN inside"): "NaN is a share that is hidden",
+    ("lvmkit.charts.topic_map_table", "centers", "None inside"): "NaN is a share that is hidden",
+    ("lvmkit.charts.topic_map_table", "weights", "NaN inside"): "NaN is a share that is hidden",
+    ("lvmkit.charts.topic_map_table", "weights", "None inside"): "NaN is a share that is hidden",
+    ("lvmkit.charts.topic_map_table", "weights", "array of NaN"): "NaN is a share that is hidden",
+    (
+        "lvmkit.charts.tensor_slice_table",
+        "values",
+        "one axis more",
+    ): "a tensor may have any number of axes",
+    ("lvmkit.models.covariate_path", "nus", "2"): "one number is a path of one solution",
+    **{
+        ("lvmkit.charts.tensor_slice_table", "values", fault): "NaN is an entry that is hidden"
+        for fault in ("NaN inside", "None inside", "list of None", "array of NaN")
+    },
+    ("lvmkit.charts.whitening_table", "angle", "-1"): "angles may be negative",
+    ("lvmkit.BernoulliMixture", "binarize", "-1"): "a threshold may be any number",
+    ("lvmkit.SUSTain", "min_score", "-1"): "scores may be negative where that is asked for",
+    ("lvmkit.SUSTain.fit_transform", "X", "3-D"): "counts may have more axes than two",
+    (
+        "*",
+        "n_jobs",
+        "-1",
+    ): "negative numbers count from the number of processors, as everywhere in scikit-learn",
+    (
+        "*",
+        "n_jobs",
+        "-10**12",
+    ): "negative numbers count from the number of processors, and one works at least",
     ("*", "picked", "-1"): "what is not drawn cannot be marked: nothing is",
     ("*", "picked", "-10**12"): "what is not drawn cannot be marked: nothing is",
     ("*", "selected", "-1"): "what is not drawn cannot be marked: nothing is",

@@ -254,7 +254,9 @@ def numbers_of(value: Any, depth: int = 0) -> list[np.ndarray]:
         parts = {k: v for k, v in parts.items() if k not in {"annotations_", "data_fingerprint_"}}
         return numbers_of(parts, depth + 1)
     if is_dataclass(value):
-        return numbers_of({f.name: getattr(value, f.name) for f in fields(value)}, depth + 1)
+        # How long something took is no part of the answer.
+        parts = {f.name: getattr(value, f.name) for f in fields(value) if f.name != "seconds"}
+        return numbers_of(parts, depth + 1)
     return []
 
 
