@@ -7,6 +7,8 @@ from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from math import inf
 from numbers import Integral, Real
+from pathlib import Path
+from traceback import extract_tb
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -51,14 +53,11 @@ def checked(**least: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
             except MemoryError as error:
                 _tell_size(given, error)
                 raise
-            except UNREADABLE as error:
-                _tell_table(function, given, error)
-                _tell_value(function, given, error)
-                raise
-            except ValueError as error:
-                # lvmkit's own sentences stay as they are.
-                if _FROM_BELOW.match(str(error)):
+            except (*UNREADABLE, ValueError) as error:
+                below = not isinstance(error, ValueError) or _FROM_BELOW.match(str(error))
+                if below and not _is_told(error):
                     _tell_table(function, given, error)
+                    _tell_value(function, given, error)
                 raise
 
         return wrapper
@@ -82,7 +81,7 @@ def _check(
     for name, value in given.items():
         default = call.parameters[name].default
         if name in kinds and value is not default:
-            _check_kind(name, value, kinds[name], default)
+            _check_kind(name, value, kinds[name], default, least.get(name))
         if isinstance(value, pd.DataFrame) and not value.columns.is_unique:
             twice = value.columns[value.columns.duplicated()][0]
             msg = f"{name} must have columns of different names; {twice!r} stands more than once"
@@ -102,11 +101,14 @@ def _tell_size(given: Mapping[str, Any], error: MemoryError) -> None:
             raise ValueError(msg) from error
 
 
-def _check_kind(name: str, value: Any, kinds: tuple[Kind, ...], default: Any) -> None:
+def _check_kind(
+    name: str, value: Any, kinds: tuple[Kind, ...], default: Any, least: float | None
+) -> None:
     """Refuse a value that is of none of the kinds, and NaN as an option."""
     if not any(fits(value) for _, fits in kinds):
         words = [words for words, _ in kinds if words != "None"]
-        msg = f"{name} must be {_listed(words)}; found {_shown(value)}"
+        bound = "" if least is None else f", at least {least:g}"
+        msg = f"{name} must be {_listed(words)}{bound}; found {_shown(value)}"
         raise (ValueError if "an array" in words else TypeError)(msg)
     if not any(fits(value) for kind, fits in kinds if (kind, fits) != _ARRAY):
         _check_array(name, value)
@@ -142,10 +144,15 @@ def _check_least(name: str, value: Any, least: float) -> None:
         raise ValueError(msg)
 
 
+def _is_told(error: Exception) -> bool:
+    """Return whether a line of ours raised the error on purpose: such sentences stay as they are."""
+    place = extract_tb(error.__traceback__)[-1]
+    ours = Path(place.filename).parent.parts
+    return ("lvmkit" in ours or "lvmkit_widgets" in ours) and (place.line or "").startswith("raise")
+
+
 def _tell_table(function: Callable[..., Any], given: Mapping[str, Any], error: Exception) -> None:
     """Say that a table is not the one that a function reads, if one was given."""
-    if isinstance(error, TypeError) and str(error).startswith(tuple(given)):
-        return  # it names an argument already: a sentence of ours
     for name, value in given.items():
         if (
             not isinstance(value, pd.DataFrame) or name == "X"

@@ -34,10 +34,10 @@ TABLE = pd.DataFrame({"x": [1.0, 2.0]})
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"width": "x"}, TypeError, r"width must be a whole number; found 'x' \(str\)"),
-        ({"width": True}, TypeError, "width must be a whole number; found True"),
-        ({"width": 1.5}, TypeError, "width must be a whole number; found 1.5"),
-        ({"width": None}, TypeError, "width must be a whole number; found None"),
+        ({"width": "x"}, TypeError, r"width must be a whole number, at least 1; found 'x' \(str\)"),
+        ({"width": True}, TypeError, "width must be a whole number, at least 1; found True"),
+        ({"width": 1.5}, TypeError, "width must be a whole number, at least 1; found 1.5"),
+        ({"width": None}, TypeError, "width must be a whole number, at least 1; found None"),
         ({"width": 0}, ValueError, "width must be at least 1 and finite; found 0"),
         ({"width": 10**12}, ValueError, "width=1,000,000,000,000 asks for more than there is room"),
         ({"goal": float("nan")}, ValueError, "goal must be a number; found NaN"),

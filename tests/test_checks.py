@@ -588,7 +588,7 @@ def test_numpy_numbers_are_numbers():
 def test_seeds_of_functions():
     with pytest.raises(TypeError, match="random_state must be a whole number"):
         scores.stability(models.BernoulliMixture(2), data(), random_state="x")
-    with pytest.raises(TypeError, match="random_state is a whole number"):
+    with pytest.raises(TypeError, match="random_state must be a whole number"):
         models.factor_baselines(data(), 2, random_state="x")
     found = scores.stability(
         models.BernoulliMixture(2), data(), n_repeats=2, random_state=np.random.default_rng(0)

@@ -18,7 +18,7 @@ BLOCKS = (13, 26, 39, 50)
 """Where, in either half of the words, the blocks end that four, two, two others and the last two topics share."""
 
 
-@checked()
+@checked(n_samples=1)
 def make_nested_topics(
     n_samples: int = 400, *, length: int = 200, random_state: RandomState = None
 ) -> SimulatedTopics:

@@ -48,7 +48,7 @@ class SimulatedMixture(NamedTuple):
     description: str
 
 
-@checked()
+@checked(n_samples=1)
 def make_bernoulli_mixture(
     n_samples: int,
     n_features: int = 700,
@@ -118,7 +118,7 @@ def make_bernoulli_mixture(
     return _sampled(n_samples, weights, centers, rng, description)
 
 
-@checked()
+@checked(n_samples=1)
 def make_appendix_e(
     n_samples: int = 10_000,
     n_features: int = 99,

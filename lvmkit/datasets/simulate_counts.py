@@ -48,7 +48,7 @@ class SimulatedCounts(NamedTuple):
     description: str
 
 
-@checked()
+@checked(n_samples=1)
 def make_exact_counts(
     n_samples: int = 100,
     n_features: int | tuple[int, ...] = 40,
@@ -122,7 +122,7 @@ def make_exact_counts(
     return SimulatedCounts(_formed(X, shape), factors, weights.astype(float), description)
 
 
-@checked()
+@checked(n_samples=1)
 def make_poisson_counts(
     n_samples: int,
     n_features: int | tuple[int, int] = 583,

@@ -49,7 +49,7 @@ class SimulatedCovariates(NamedTuple):
     description: str
 
 
-@checked()
+@checked(n_samples=1)
 def make_covariate_clusters(
     n_samples: int = 400,
     n_features: int = 40,

@@ -174,7 +174,7 @@ class TensorSetting:
         return np.asarray(scores(X.reshape(len(X), -1), rule).argmax(axis=1))
 
 
-@checked()
+@checked(n_samples=1)
 def make_tensor_mixture(
     setting: Name | TensorSetting = "M1",
     n_samples: int = 200,

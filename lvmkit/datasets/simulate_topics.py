@@ -53,7 +53,7 @@ class SimulatedTopics(NamedTuple):
     description: str
 
 
-@checked()
+@checked(n_samples=1)
 def make_topics(
     n_samples: int,
     n_features: int = 10_000,
@@ -146,7 +146,7 @@ def make_topics(
     )
 
 
-@checked()
+@checked(n_samples=1)
 def make_poisson_mixture(
     n_samples: int,
     n_features: int = 100,

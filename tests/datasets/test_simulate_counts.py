@@ -109,7 +109,7 @@ def test_sizes_are_as_described_whatever_the_blocks(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"n_samples": 0}, ValueError, "n_samples=0; expected at least 1"),
+        ({"n_samples": 0}, ValueError, "n_samples must be at least 1"),
         ({"n_features": (3, 0)}, ValueError, r"n_features\[1\]=0"),
         ({"n_features": ()}, ValueError, "n_features is empty"),
         ({"density": 0}, ValueError, "density must be a number, greater than 0"),

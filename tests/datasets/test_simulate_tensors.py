@@ -199,7 +199,7 @@ def test_settings_that_make_no_sense_are_refused(parts, message):
     [
         ({"setting": "M2"}, "setting='M2'; expected one of 'M1', 'M3', .*'M10'"),
         ({"mean": "B"}, "mean='B'; expected one of 'discriminant', 'direct'"),
-        ({"n_samples": 0}, "n_samples=0; expected at least 1"),
+        ({"n_samples": 0}, "n_samples must be at least 1"),
     ],
 )
 def test_unknown_options_are_refused(options, message):

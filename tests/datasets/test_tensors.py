@@ -422,7 +422,7 @@ def test_some_samples_of_a_tensor_keep_their_names(chosen):
     ("changes", "message"),
     [
         ({"mode_names": ("test",)}, r"mode_names has 1 and labels 2 for values of shape \(4, 2, 3\)"),
-        ({"values": np.ones(4), "mode_names": (), "labels": ()}, "mode_names has 0"),
+        ({"values": np.ones(4), "mode_names": (), "labels": ()}, "values has 1 dimension"),
         ({"mode_names": ("test", "test")}, "mode_names: 'test' occur more than once"),
         ({"labels": (["IgG", "IgM"], [0, 2])}, r"labels of 'week' have shape \(2,\); expected \(3,\)"),
         ({"labels": (["IgG", "IgG"], [0, 2, 4])}, "labels of 'test': 'IgG' occur more than once"),
