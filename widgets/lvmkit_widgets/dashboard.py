@@ -6,6 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from traceback import extract_tb
 from typing import Any
 
 from panel.viewable import Viewer
@@ -19,6 +20,12 @@ from lvmkit_widgets.static_page import write_page
 
 log = logging.getLogger(__name__)
 FAILED = "This did not work. Details are where the program was started; go on, or reload the page."
+
+
+def raised_on_purpose(error: BaseException) -> bool:
+    """Return whether a `raise` made the error: what int("x") says of a stranger's message is not for readers."""
+    lines = extract_tb(error.__traceback__)
+    return not lines or (lines[-1].line or "raise").startswith("raise")
 
 
 class Dashboard(Viewer):
@@ -331,7 +338,7 @@ class Dashboard(Viewer):
         """Show an error in plain words; the details go to the log."""
         if isinstance(error, Cancelled):
             self.say("Stopped. Nothing was changed.", state="info")
-        elif isinstance(error, ValueError):
+        elif isinstance(error, ValueError) and raised_on_purpose(error):
             self.say(str(error), state="error")
         else:
             log.error("a dashboard failed", exc_info=error)

@@ -381,7 +381,7 @@ def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
 TABLE_NAMES = ("table", "source", "runs")
 
 # One case in so many is run in CI, by family; 0: only by hand, by `python -m harness`, like all others.
-SHARES = {"option": 18, "matrix": 24, "array": 8, "table": 8, "spelling": 12, "tensor": 3}
+SHARES = {"option": 9, "matrix": 12, "array": 4, "table": 4, "spelling": 6, "tensor": 2}
 
 
 def chosen(case: Case) -> bool:

@@ -17,7 +17,7 @@ def _with(value: Any) -> Make:
     def make(given: Any) -> Any:
         array = np.array(given, dtype=object if isinstance(value, str | None) else None, order="C")
         array = (
-            array.astype(np.result_type(array, value), order="C")
+            array.astype(np.result_type(array, np.asarray(value)), order="C")
             if array.dtype != object
             else array
         )
