@@ -31,7 +31,7 @@ lab: $(READY)  ## open the notebooks in JupyterLab; its launcher has a card for 
 	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.extension_manager=readonly --notebook-dir=notebooks
 
 test: $(READY)  ## all checks and tests, in this order: the steps named below
-	@$(BIN)/python .ci/steps.py style types imports unit kernels story browser binder wheel
+	@$(BIN)/python .ci/steps.py style types imports unit kernels robustness story browser binder wheel
 
 check: style types imports docstrings  ## what needs no running code: style, types, imports, docstrings
 

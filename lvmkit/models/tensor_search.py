@@ -47,6 +47,9 @@ class TensorSearch:
     ) -> None:
         self.n_components = model.n_components
         self.method = model.method
+        if isinstance(self.n_components, int) and self.n_components > len(rows):
+            # Refused here: options hold matrices of that size.
+            require_estimable(rows, self.n_components, model.shrinkage)
         self.options = checked_options(model)
         self.reference = model.reference
         self._bic_of_one: float | None = None
