@@ -84,7 +84,9 @@ def card(page, number):
 
 
 def order(page):
-    return page.locator(".lvm-pheno .lvm-badge").all_inner_texts()
+    return page.locator(
+        ".lvm-pheno .lvm-badge"
+    ).all_text_contents()  # what is out of sight has no inner text
 
 
 def told(page, state, **picked):
