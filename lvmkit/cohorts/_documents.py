@@ -42,6 +42,10 @@ def read(
     """Read documents from whatever holds them."""
     is_utf8(encoding)
     path = _path(source)
+    if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
+        # Reading a pipe would wait for ever for somebody to write into it.
+        msg = f"source: {path.name!r} is a pipe or a device; save the texts to a file and pass that"
+        raise ValueError(msg)
     if isinstance(source, pd.DataFrame):
         return of_frame(source, text, document, "the DataFrame")
     if path is not None and path.name.lower().endswith(LINES):

@@ -1,5 +1,6 @@
 import gzip
 import json
+import os
 
 import anndata
 import duckdb
@@ -344,3 +345,9 @@ def test_dante_and_the_addresses_read_the_same_from_their_texts(real_data):
     assert union.uns["cohort"]["language"] == "english"
     fetched = fetch_state_union(min_documents=1)
     assert (union[fetched.obs_names].X != fetched.X).nnz == 0
+
+
+def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "texts.txt")
+    with pytest.raises(ValueError, match=r"source: 'texts.txt' is a pipe or a device"):
+        from_texts(tmp_path / "texts.txt")
