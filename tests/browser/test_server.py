@@ -66,6 +66,27 @@ def test_a_link_in_a_mail_opens_the_page_with_its_token_and_without(servers, els
     assert len(made) == 2
 
 
+def test_pages_opened_while_the_first_is_still_made_show_their_dashboard(servers, open_page):
+    """The browser learns what a dashboard is made of with each page, not with the first alone."""
+    begun, go = threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        go.wait(30)
+        # A name of its own, so that no page before this one has shown the like.
+        return Dashboard({"waited": Text(text="Here it is.")}, "waited", title="Board")
+
+    address, _ = servers.start(slow)
+    pages = [open_page(), open_page()]
+    for page in pages:
+        page.goto(address)
+    assert begun.wait(30)
+    pages[0].reload()
+    go.set()
+    for page in pages:
+        expect(page.get_by_text("Here it is.")).to_be_visible()
+
+
 def test_other_sites_can_neither_frame_nor_embed_it(servers, elsewhere, page):
     address, made = servers.start(board)
     page.goto(

@@ -140,6 +140,14 @@ class PageTwin(pn.custom.AnyWidgetComponent):
         finally:
             self._pushing = False
 
+    def _get_properties(self, doc: Any) -> dict[str, Any]:
+        """Return the properties of the Bokeh model, with the definition of its fields if the page lacks it."""
+        # A page brings all definitions along. What is put into it later may be newer, and Panel sends
+        # that definition to the first such page alone: others that were open then would stay empty.
+        shown = doc is not None and pn.state._connected.get(doc, False)
+        type(self)._data_model__initialized = not shown
+        return super()._get_properties(doc)
+
     def _take(self, *changes: Any) -> None:
         """Hand what the browser changed to the dashboard as one change."""
         if self._pushing or self._receive is None:
