@@ -595,22 +595,31 @@ def _copy_cursor(
     database: duckdb.DuckDBPyConnection, query: str, connection: Any
 ) -> dict[str, str]:
     """Copy from a DBAPI connection (sqlite3, psycopg, …) or an SQLAlchemy engine or connection."""
+    if hasattr(connection, "dialect") and hasattr(connection, "connect"):
+        with connection.connect() as own:
+            return _copy_cursor(database, query, own)
     with _reading_only(connection):
         return _copied(database, query, connection)
 
 
 @contextmanager
 def _reading_only(connection: Any) -> Iterator[None]:
-    """Let SQLite refuse to write meanwhile: a query can do it that looks as if it only read."""
-    if not isinstance(connection, sqlite3.Connection):
+    """Let SQLite and PostgreSQL refuse to write meanwhile: a query can do it that looks as if it only read."""
+    driver = getattr(getattr(connection, "connection", None), "driver_connection", connection)
+    if isinstance(driver, sqlite3.Connection):
+        [before] = driver.execute("PRAGMA query_only").fetchone()
+        driver.execute("PRAGMA query_only = ON")
+        try:
+            yield
+        finally:
+            driver.execute(f"PRAGMA query_only = {before}")
+    elif type(driver).__module__.partition(".")[0] == "psycopg":
+        # Undone at the end: within the caller's transaction, that is a savepoint of our own.
+        with driver.transaction(force_rollback=True):
+            driver.execute("SET TRANSACTION READ ONLY")
+            yield
+    else:
         yield
-        return
-    [before] = connection.execute("PRAGMA query_only").fetchone()
-    connection.execute("PRAGMA query_only = ON")
-    try:
-        yield
-    finally:
-        connection.execute(f"PRAGMA query_only = {before}")
 
 
 def _copied(database: duckdb.DuckDBPyConnection, query: str, connection: Any) -> dict[str, str]:
@@ -640,12 +649,6 @@ def _run(
     if hasattr(connection, "exec_driver_sql"):
         result = connection.exec_driver_sql(query)
         return list(result.keys()), result.fetchmany, result.close
-    if hasattr(connection, "dialect") and hasattr(connection, "connect"):
-        opened_here = connection.connect()
-        if getattr(connection.dialect, "name", "") == "postgresql":
-            opened_here = opened_here.execution_options(postgresql_readonly=True)
-        result = opened_here.exec_driver_sql(query)
-        return list(result.keys()), result.fetchmany, opened_here.close
     if not hasattr(connection, "cursor"):
         msg = (
             f"connection={type(connection).__name__} is no DuckDB, DBAPI or SQLAlchemy connection."

@@ -104,38 +104,18 @@ def test_queries_with_numbers_keep_their_meaning():
     assert sum(issubclass(warning.category, DataWarning) for warning in said) == 2
 
 
-class FakeEngine:
-    """What is used of an SQLAlchemy engine, over sqlite3."""
-
-    dialect = "sqlite"
-
-    def __init__(self, connection):
-        self.connection = connection
-
-    def connect(self):
-        return self
-
-    def close(self):
-        pass
-
-    def exec_driver_sql(self, query):
-        cursor = self.connection.execute(query)
-        cursor_keys = [column[0] for column in cursor.description]
-        return type(
-            "Result",
-            (),
-            {
-                "keys": lambda _: cursor_keys,
-                "fetchmany": lambda _, n: cursor.fetchmany(n),
-                "close": cursor.close,
-            },
-        )()
+def engine_of(connection):
+    """SQLAlchemy's engine over a connection of sqlite3."""
+    sqlalchemy = pytest.importorskip("sqlalchemy")
+    return sqlalchemy.create_engine(
+        "sqlite://", creator=lambda: connection, poolclass=sqlalchemy.pool.StaticPool
+    )
 
 
 def test_sqlalchemy_engines_are_understood():
     connection = sqlite3.connect(":memory:")
     EVENTS.to_sql("events", connection, index=False)
-    same(from_events("SELECT * FROM events", connection=FakeEngine(connection), **COLUMNS))
+    same(from_events("SELECT * FROM events", connection=engine_of(connection), **COLUMNS))
     connection.close()
 
 
@@ -177,7 +157,7 @@ def test_statements_that_are_no_queries_are_never_run(database, statement):
     with duckdb.connect() as other:
         other.register("source", EVENTS)
         other.execute("CREATE TABLE events AS SELECT * FROM source")
-        for connection in (database, FakeEngine(database), other):
+        for connection in (database, engine_of(database), other):
             with pytest.raises(ValueError, match="source must be a SELECT query"):
                 from_events(statement, connection=connection, **COLUMNS)
             same(from_events("SELECT * FROM events", connection=connection, **COLUMNS))
@@ -197,7 +177,7 @@ def test_statements_that_are_no_queries_are_never_run(database, statement):
     ],
 )
 def test_statements_that_write_are_never_run(database, statement, found):
-    for connection in (database, FakeEngine(database)):
+    for connection in (database, engine_of(database)):
         with pytest.raises(
             ValueError, match=f"a query that only reads; it holds '{found}'. It was not run"
         ):
