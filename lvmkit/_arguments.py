@@ -1,14 +1,11 @@
 """Arguments of public functions are checked by their annotations, and by the least values that are given here."""
 
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from math import inf
 from numbers import Integral, Real
-from pathlib import Path
-from traceback import extract_tb
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -22,13 +19,6 @@ from lvmkit._checks import unmasked
 P = ParamSpec("P")
 R = TypeVar("R")
 
-UNREADABLE = (LookupError, AttributeError, TypeError, ArithmeticError)
-"""What pandas raises for a table without the columns, or with other cells, than a function reads."""
-_FROM_BELOW = re.compile(
-    "Unknown format code|invalid literal|could not convert|cannot convert|setting an array|No objects"
-    "|Cannot mask|cannot reshape|max\\(\\)"
-)
-"""How Python, numpy and pandas begin what they say of cells that they cannot read."""
 LARGE = 10**6
 """Numbers from here on can be why memory does not suffice."""
 Kind = tuple[str, Callable[[Any], bool]]
@@ -52,12 +42,6 @@ def checked(**least: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
                 return function(*args, **kwargs)
             except MemoryError as error:
                 _tell_size(given, error)
-                raise
-            except (*UNREADABLE, ValueError) as error:
-                below = not isinstance(error, ValueError) or _FROM_BELOW.match(str(error))
-                if below and not _is_told(error):
-                    _tell_table(function, given, error)
-                    _tell_value(function, given, error)
                 raise
 
         return wrapper
@@ -142,44 +126,6 @@ def _check_least(name: str, value: Any, least: float) -> None:
     if isinstance(value, Real) and not isinstance(value, bool) and not least <= float(value) < inf:
         msg = f"{name} must be at least {least:g} and finite; found {_shown(value)}"
         raise ValueError(msg)
-
-
-def _is_told(error: Exception) -> bool:
-    """Return whether a line of ours raised the error on purpose: such sentences stay as they are."""
-    place = extract_tb(error.__traceback__)[-1]
-    ours = Path(place.filename).parent.parts
-    return ("lvmkit" in ours or "lvmkit_widgets" in ours) and (place.line or "").startswith("raise")
-
-
-def _tell_table(function: Callable[..., Any], given: Mapping[str, Any], error: Exception) -> None:
-    """Say that a table is not the one that a function reads, if one was given."""
-    for name, value in given.items():
-        if (
-            not isinstance(value, pd.DataFrame) or name == "X"
-        ):  # rows of numbers, not a table of ours
-            continue
-        if isinstance(error, KeyError):
-            missing = str(error.args[0]).removesuffix(" not in index")
-            found = f"a column is missing ({missing:.80})"
-        else:
-            found = "its columns hold something else than they should, or are named twice"
-        msg = f"{name} must be a table as {function.__name__} describes it; {found}"
-        raise ValueError(msg) from error
-
-
-def _tell_value(function: Callable[..., Any], given: Mapping[str, Any], error: Exception) -> None:
-    """Say which value is not what a function reads, where that is known: one whose annotation leaves it open."""
-    kinds = _kinds(function)
-    open_ = {name: value for name, value in given.items() if name not in kinds and name != "self"}
-    if isinstance(error, AttributeError):
-        to_blame = [name for name, value in given.items() if value is error.obj and name in open_]
-    else:
-        spoken = re.findall(r"'(\w+)'", str(error))
-        to_blame = [name for name, value in open_.items() if type(value).__name__ in spoken]
-    if len(to_blame) == 1:
-        name = to_blame[0]
-        msg = f"{name} must be as {function.__name__} describes it; found {_shown(given[name])}"
-        raise TypeError(msg) from error
 
 
 def _listed(words: Sequence[str]) -> str:

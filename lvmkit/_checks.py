@@ -579,6 +579,74 @@ def whole_numbers(values: Any, name: str) -> Any:
     return numbers.astype(np.int64)
 
 
+_CELLS: dict[str, tuple[set[str], Any]] = {
+    "text": ({"string"}, None),
+    "whole numbers": ({"integer"}, int),
+    "numbers": ({"integer", "floating", "mixed-integer-float", "empty"}, float),
+    "numbers, none of them infinite": (
+        {"integer", "floating", "mixed-integer-float", "empty"},
+        float,
+    ),
+    "True or False": ({"boolean"}, bool),
+    "whole numbers or nothing": ({"integer", "floating", "empty"}, None),
+}
+"""What pandas finds in a column of a kind, and the type it is brought to."""
+
+
+def require_columns(
+    table: pd.DataFrame,
+    name: str = "table",
+    *,
+    text: str = "",
+    whole: str = "",
+    numbers: str = "",
+    finite: str = "",
+    flags: str = "",
+    gaps: str = "",
+    rows: int = 0,
+) -> pd.DataFrame:
+    """Return a table whose columns named hold what they should; numbers and `gaps` (whole numbers) may be missing."""
+    kinds = zip(_CELLS, (text, whole, numbers, finite, flags, gaps), strict=True)
+    columns = {column: kind for kind, names in kinds for column in names.split()}
+    missing = [column for column in columns if column not in table]
+    if missing:
+        msg = f"{name} must have the columns {listed(columns, 20)}; there is no {listed(missing)}"
+        raise ValueError(msg)
+    if len(table) < rows:
+        msg = f"{name} must have {rows} row(s) or more; found {len(table)}"
+        raise ValueError(msg)
+    changed: dict[str, Any] = {}
+    for column, kind in columns.items():
+        cells = table[column].to_numpy()
+        if len(cells) and not _holds(cells, kind):
+            row = next((i for i in range(len(cells)) if not _holds(cells[[i]], kind)), 0)
+            found = f"{cells[row]!r:.60} in row {listed(table.index[[row]])}"
+            msg = f"column {column!r} of {name} must hold {kind}; found {found}"
+            raise ValueError(msg)
+        dtype = _CELLS[kind][1]
+        if dtype is not None and cells.dtype == object:
+            changed[column] = np.where(pd.isna(cells), np.nan, cells).astype(dtype)
+    return table.assign(**changed) if changed else table
+
+
+def _holds(cells: Any, kind: str) -> bool:
+    """Return whether all cells (n,) are of a kind."""
+    known = cells[~pd.isna(cells)] if "empty" in _CELLS[kind][0] else cells
+    found = pd.api.types.infer_dtype(known, skipna=False)
+    if found not in _CELLS[kind][0]:
+        return False
+    if kind.endswith("infinite"):
+        return bool(np.isfinite(known.astype(float)).all())
+    return not kind.endswith("nothing") or all(float(cell).is_integer() for cell in known)
+
+
+def require_parts(value: Any, name: str, maker: str, parts: str) -> None:
+    """Refuse what lacks the attributes of what a function returns."""
+    if not all(hasattr(value, part) for part in parts.split()):
+        msg = f"{name} must be what {maker} returns; found {type(value).__name__}"
+        raise TypeError(msg)
+
+
 def require_flag(value: Any, name: str) -> None:
     """Refuse an option that is neither True nor False."""
     if not isinstance(value, bool | np.bool_):

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from lvmkit._arguments import LARGE, checked
+from lvmkit._checks import require_columns, require_parts
 
 
 @checked(width=1)
@@ -61,11 +62,7 @@ def test_what_fits_passes():
     assert draw(TABLE, **given, labels=[1, 2], goal=1, random_state=None) == 6.0
 
 
-def test_a_table_of_other_columns_is_told():
-    with pytest.raises(
-        ValueError, match=r"table must be a table as draw describes it; a column is"
-    ):
-        draw(pd.DataFrame({"y": [1]}))
+def test_what_is_no_table_or_has_columns_of_one_name_is_told():
     with pytest.raises(ValueError, match="columns of different names; 'x' stands more than once"):
         draw(pd.concat([TABLE, TABLE], axis=1))
     with pytest.raises(TypeError, match="table must be a DataFrame; found"):
@@ -75,3 +72,58 @@ def test_a_table_of_other_columns_is_told():
 def test_too_few_arguments_are_told_by_python():
     with pytest.raises(TypeError, match="missing 1 required positional argument: 'table'"):
         draw()
+
+
+CELLS = pd.DataFrame(
+    {"label": ["a", "b"], "n": [1, 2], "share": [0.5, np.nan], "best": [True, False]}
+)
+PARENTS = pd.array([None, 0], dtype="Int64")
+
+
+@pytest.mark.parametrize(
+    ("column", "cells", "message"),
+    [
+        ("label", ["a", 1.5], "column 'label' of table must hold text; found 1.5 in row 1"),
+        ("n", ["x", 2], "column 'n' of table must hold whole numbers; found 'x' in row 0"),
+        ("n", [1.0, None], "column 'n' of table must hold whole numbers; found 1.0 in row 0"),
+        ("share", [0.5, [1]], r"column 'share' of table must hold numbers; found \[1\] in row 1"),
+        ("share", [True, 0.5], "column 'share' of table must hold numbers; found True in row 0"),
+        (
+            "high",
+            [0.5, np.inf],
+            "column 'high' of table .* none of them infinite; found inf in row 1",
+        ),
+        (
+            "best",
+            [True, None],
+            "column 'best' of table must hold True or False; found None in row 1",
+        ),
+        ("parent", [0.5, None], "column 'parent' .* whole numbers or nothing; found 0.5 in row 0"),
+    ],
+)
+def test_cells_of_another_kind_are_refused_by_column_and_row(column, cells, message):
+    asked = {"text": "label", "whole": "n", "numbers": "share", "finite": "high"}
+    asked |= {"flags": "best", "gaps": "parent"}
+    table = CELLS.assign(high=1.0, parent=PARENTS)
+    assert require_columns(table, **asked) is table
+    with pytest.raises(ValueError, match=message):
+        require_columns(table.assign(**{column: pd.Series(cells, dtype=object)}), **asked)
+
+
+def test_numbers_that_lie_among_objects_are_read_as_numbers():
+    found = require_columns(CELLS.astype(object), whole="n", numbers="share", flags="best")
+    assert found.dtypes[["n", "share", "best"]].tolist() == [np.int64, np.float64, np.bool_]
+    gaps = CELLS.assign(share=pd.array([1, None], dtype="Int64"))
+    assert np.isnan(require_columns(gaps, numbers="share")["share"].to_numpy()).tolist() == [0, 1]
+
+
+def test_a_table_without_a_column_or_rows_is_refused():
+    with pytest.raises(ValueError, match="table must have the columns 'x', 'n'; there is no 'x'"):
+        require_columns(CELLS, text="x", whole="n")
+    with pytest.raises(ValueError, match=r"runs must have 3 row\(s\) or more; found 2"):
+        require_columns(CELLS, "runs", rows=3)
+
+
+def test_what_another_function_returns_is_asked_for_by_its_name():
+    with pytest.raises(TypeError, match="path must be what covariate_path returns; found list"):
+        require_parts([], "path", "covariate_path", "nus best")

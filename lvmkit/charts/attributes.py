@@ -10,7 +10,7 @@ import pandas as pd
 
 from lvmkit import disclosure
 from lvmkit._arguments import checked
-from lvmkit._checks import unmasked, whole_numbers
+from lvmkit._checks import require_columns, unmasked, whole_numbers
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
@@ -143,6 +143,12 @@ def attributes_chart(
     ['Sex in each cluster']
     """
     numeric = "left" in table
+    text, numbers = (
+        ("label", "left right n size share median unknown")
+        if numeric
+        else ("label value", "n size share")
+    )
+    table = require_columns(table, text=text, whole="cluster", numbers=numbers, rows=int(numeric))
     rows = table.drop_duplicates("label")
     left = margin(rows["label"], width * 0.42)
     inside = max(width - left - 12, 40)

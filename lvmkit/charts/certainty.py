@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, margin, pixels
 from lvmkit.charts.posteriors import checked_posteriors, cluster_labels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
@@ -120,6 +121,7 @@ def certainty_chart(
     >>> certainty_chart(certainty_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
     ['How surely samples belong to their cluster']
     """
+    table = require_columns(table, text="label", whole="cluster", numbers="size low high n")
     clusters = table.drop_duplicates("cluster").reset_index(drop=True)
     height = len(clusters) * (_ROW + _GAP)
     sizes = ["–" if np.isnan(size) else f"{size:,.0f}" for size in clusters["size"]]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import whole_numbers
+from lvmkit._checks import require_columns, whole_numbers
 from lvmkit.charts._frame import cluster_link, drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.scores import StabilityStudy
@@ -118,6 +118,13 @@ def cluster_stability_chart(
     >>> cluster_stability_chart(pd.DataFrame([row])).to_dict()["title"]["text"]
     ['Which clusters reappear?']
     """
+    table = require_columns(
+        table,
+        text="label verdict",
+        whole="cluster",
+        numbers="jaccard low high exchanged",
+        gaps="n partner",
+    )
     if top < 1:
         msg = f"top is the number of clusters to draw, 1 or more; found {top!r}"
         raise ValueError(msg)

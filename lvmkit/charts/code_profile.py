@@ -6,6 +6,7 @@ import pandas as pd
 from scipy import special
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
@@ -120,6 +121,9 @@ def code_profile_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerCha
     >>> code_profile_chart(code_profile_table(counted, "428")).to_dict()["title"]["text"]
     ['Where 428 sits']
     """
+    table = require_columns(
+        table, text="code_label label", whole="cluster", numbers="n size share low high overall"
+    )
     data = table.assign(
         href=[cluster_link(cluster) for cluster in table["cluster"]],
         text_share=[percent(share) for share in table["share"]],

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
@@ -235,6 +235,11 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     >>> comparison_chart(table).to_dict()["title"]["text"]
     ['Codes that tell 0 from 1']
     """
+    table = require_columns(
+        table,
+        text="code label first_label second_label first_text second_text",
+        numbers="first second difference at_least first_low first_high second_low second_high",
+    )
     left = margin(table["label"], width * 0.48)
     inside = max(width - left - _RIGHT, 40)
     data, hidden, most = _placed(table, inside)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite
+from lvmkit._checks import as_finite, require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK
 
@@ -198,6 +198,8 @@ def _summary(found: npt.NDArray[np.float64], middle: str) -> tuple[Any, Any, Any
 
 def _checked(table: pd.DataFrame, *, log_x: bool, log_y: bool) -> pd.DataFrame:
     """Return the table with low and high, or refuse what cannot be drawn."""
+    spans = [name for name in ("low", "high") if name in table]
+    table = require_columns(table, text="series", finite="x y", numbers=" ".join(spans))
     series = table["series"].nunique()
     if series > MOST_SERIES:
         msg = f"table has {series} series, and at most {MOST_SERIES} can be told apart; draw several charts"

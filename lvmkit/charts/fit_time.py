@@ -7,7 +7,7 @@ import altair as alt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_columns
 from lvmkit.charts._frame import drawn
 from lvmkit.charts.curves import MOST_SERIES, curves_chart
 from lvmkit.charts.theme import INK, TEXT_SIZE
@@ -49,17 +49,14 @@ def fit_time_table(runs: pd.DataFrame) -> pd.DataFrame:
     0     ours             5      2.0  0.5     2   True
     1  rounded             5      4.0  0.3     1  False
     """
-    missing = [name for name in _NEEDED if name not in runs]
-    if missing:
-        msg = f"runs needs the columns {', '.join(_NEEDED)}; {', '.join(missing)} are missing"
-        raise ValueError(msg)
+    runs = require_columns(runs, "runs", text="method", whole="n_components", finite="seconds fit")
     wrong = runs.loc[~(runs["seconds"] > 0), "seconds"]
     if len(wrong):
-        msg = f"seconds must be above 0, to be shown on a logarithmic axis; found {listed(wrong)}"
+        msg = f"seconds of runs must be above 0, to be shown on a logarithmic axis; found {listed(wrong)}"
         raise ValueError(msg)
     if runs["fit"].isna().any():
         named = runs.loc[runs["fit"].isna(), "method"].unique()
-        msg = f"fit must be a number; {listed(named)} has runs without. Leave out runs that did not end."
+        msg = f"fit of runs must be a number; {listed(named)} has runs without. Leave out runs that did not end."
         raise ValueError(msg)
     if runs["method"].nunique() > MOST_SERIES:
         msg = f"runs has {runs['method'].nunique()} methods, and at most {MOST_SERIES} can be told apart"
@@ -121,6 +118,7 @@ def fit_time_chart(
     >>> fit_time_chart(fit_time_table(runs)).to_dict()["title"]["text"]
     ['Accuracy and time']
     """
+    table = require_columns(table, text="method", whole="n_components", finite="seconds fit")
     said = "Upper left is better. Numbers: components; lines connect those of a method."
     if (table["fit"] < 0).any():
         said += " A fit below 0 is drawn at 0, with its value beside it."

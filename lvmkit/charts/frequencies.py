@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     cluster_link,
     code_link,
@@ -125,6 +126,9 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
     >>> len(frequencies_chart(table).to_dict()["layer"])
     4
     """
+    table = require_columns(
+        table, text="code label cluster_label", whole="cluster", numbers="n size share overall"
+    )
     labels, heads = list(table["label"].unique()), list(table["cluster_label"].unique())
     columns = [*heads, _ALL]
     left = margin(labels, width * 0.34)

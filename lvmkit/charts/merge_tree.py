@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns, require_parts
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._merges import called, grown, members_of, ordered, shown_of
 from lvmkit.charts.path_curves import nu_text
@@ -85,6 +86,7 @@ def merge_tree_table(
     1    x0     1   bad        2.72
     2    x1     1   bad        1.65
     """
+    require_parts(path, "path", "covariate_path", "best classes feature_names")
     at = int(path.best) if step is None else int(step)
     if not 0 <= at < len(path):
         msg = f"step={step}; the path has solutions 0 to {len(path) - 1}"
@@ -141,6 +143,13 @@ def merge_tree_chart(
     >>> merge_tree_chart(merge_tree_table(path)).to_dict()["title"]["text"]
     ['How 2 covariates come together up to ν = 1']
     """
+    table = require_columns(
+        table,
+        text="label class",
+        whole="node step size",
+        numbers="odds_ratio order",
+        gaps="parent covariate",
+    )
     colors = _colors(table)
     lines = _legend_lines([*colors], width)
     head = len(lines) * _LEGEND + 4

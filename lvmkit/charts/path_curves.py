@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite
+from lvmkit._checks import as_finite, require_columns, require_one_of, require_parts
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
@@ -68,6 +68,7 @@ def path_curves_table(
     0  clusters     0    3.0  False     False
     1  clusters     1    1.0  False      True
     """
+    require_parts(path, "path", "covariate_path", "nus n_clusters best")
     nus = np.asarray(path.nus, dtype=float)
     at = int(path.best) if selected is None else int(selected)
     if not 0 <= at < len(nus):
@@ -132,6 +133,16 @@ def path_curves_chart(
     >>> path_curves_chart(path_curves_table(path)).to_dict()["title"]["text"]
     ['ν = 1: 1 cluster']
     """
+    table = require_columns(
+        table,
+        text="quantity",
+        whole="step n_clusters",
+        numbers="nu value low high",
+        flags="best selected",
+        rows=1,
+    )
+    for quantity in table["quantity"].unique():
+        require_one_of(quantity, "quantity of table", _TITLES)
     data = _placed(table)
     height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
     ends = _ends(data)

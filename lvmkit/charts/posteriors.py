@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite
+from lvmkit._checks import as_finite, require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
@@ -115,6 +115,13 @@ def posteriors_chart(
     >>> posteriors_chart(posteriors_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
     ['Posteriors of 2 samples']
     """
+    table = require_columns(
+        table,
+        text="group label",
+        whole="sample place cluster assigned",
+        numbers="posterior below",
+        rows=1,
+    )
     n = int(table["place"].max()) + 1
     clusters = table.drop_duplicates("cluster")
     k = len(clusters)

@@ -5,11 +5,11 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 
 _PANEL, _HEAD, _GAP = 68, 26, 14  # pixels: a panel, the line above it, the space below
-_NEEDED = ("n_components", "dissimilarity", "standard_error", "fit", "mean_fit", "recommended")
 _MODE = "nonzeros of "
 
 
@@ -44,10 +44,10 @@ def rank_table(found: pd.DataFrame) -> pd.DataFrame:
     0  dissimilarity             2    0.1  0.08
     1  dissimilarity             3    0.0  0.00
     """
-    missing = [name for name in _NEEDED if name not in found]
-    if missing:
-        msg = f"pass the table of a RankStudy; the columns {', '.join(missing)} are missing"
-        raise ValueError(msg)
+    numbers = "dissimilarity standard_error fit mean_fit"
+    found = require_columns(
+        found, "found", whole="n_components", numbers=numbers, flags="recommended"
+    )
     error = found["standard_error"].astype(float).fillna(0.0)
     unlike, fit = found["dissimilarity"], found["fit"]
     spans = {
@@ -94,6 +94,14 @@ def rank_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     >>> rank_chart(rank_table(found)).to_dict()["title"]["text"]
     ['How many phenotypes?']
     """
+    table = require_columns(
+        table,
+        text="quantity",
+        whole="n_components",
+        numbers="value low high",
+        flags="recommended",
+        rows=1,
+    )
     data = _placed(table)
     height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
     ends = _ends(data)

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     ROW,
     code_link,
@@ -161,6 +162,9 @@ def relevance_chart(
     >>> relevance_chart(table).to_dict()["title"]["text"]
     ['What sets cluster 1 · B apart']
     """
+    table = require_columns(
+        table, text="cluster_label code label", numbers="n size share overall lift"
+    )
     data = table.assign(
         href=[code_link(code) for code in table["code"]],
         text_share=[percent(share) for share in table["share"]],

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, listed, whole_numbers
+from lvmkit._checks import as_finite, listed, require_columns, whole_numbers
 from lvmkit._typing import Labels
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, percent, pixels, whole
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
@@ -146,6 +146,12 @@ def score_card_chart(table: pd.DataFrame, *, top: int = 20, width: int = 420) ->
     >>> score_card_chart(table).to_dict()["title"]["text"]
     ['0 · Hyperlipidemia']
     """
+    table = require_columns(
+        table,
+        text="name mode label",
+        whole="component weight score most",
+        numbers="prevalence n share",
+    )
     if top < 1:
         msg = f"top is the number of features to draw, 1 or more; found {top!r}"
         raise ValueError(msg)

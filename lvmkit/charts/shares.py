@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite
+from lvmkit._checks import as_finite, require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
@@ -138,6 +138,9 @@ def shares_chart(
     >>> shares_chart(table, title="year").to_dict()["title"]["text"]
     ['Topics by year']
     """
+    table = require_columns(
+        table, text="group band label", whole="topic", numbers="start stop n share", rows=1
+    )
     topics = table.drop_duplicates("topic")[["topic", "label"]]
     stacked = len(topics) <= len(CATEGORIES)
     most = 1.0 if stacked else max(float(table["share"].max()), 1e-9)

@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     ROW,
     cluster_link,
@@ -82,6 +83,7 @@ def sizes_chart(
     >>> sizes_chart(table).to_dict()["title"]["text"]
     ['Records in each cluster']
     """
+    table = require_columns(table, text="label", whole="cluster", numbers="n share")
     picked = {selected} if isinstance(selected, int) else set(selected or ())
     data = table.assign(
         href=[cluster_link(cluster) for cluster in table["cluster"]],

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import whole_numbers
+from lvmkit._checks import require_columns, require_parts, whole_numbers
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
@@ -75,6 +75,7 @@ def sparsity_path_table(
     1     0      1.0   0.5      True
     2     0      0.5   0.9     False
     """
+    require_parts(path, "path", "select_penalty", "penalties entry_norms best")
     penalties = np.asarray(path.penalties, dtype=float)
     norms = np.array(path.entry_norms, dtype=float)
     norms[whole_numbers(list(hidden), "hidden")] = np.nan
@@ -141,6 +142,13 @@ def sparsity_path_chart(
     >>> sparsity_path_chart(sparsity_path_table(path)).to_dict()["title"]["text"]
     ['λ = 1: 1 entry']
     """
+    table = require_columns(
+        table,
+        text="label",
+        whole="entry rank step n_selected",
+        numbers="penalty norm",
+        flags="named best selected",
+    )
     steps = _steps(table)
     data = table.assign(at=on_log_axis(table["penalty"].to_numpy(dtype=float)))
     high = strongest(data["norm"].to_numpy(dtype=float))

@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 
@@ -75,6 +76,7 @@ def stability_chart(table: pd.DataFrame, *, goal: float = 0.9, width: int = 560)
     >>> stability_chart(table).to_dict()["title"]["text"]
     ['Do two fits on overlapping data agree?']
     """
+    table = require_columns(table, text="method", numbers="ari mean")
     data = table.assign(label=table["method"])
     data["hover"] = [f"{m}: {ari:.3f}" for m, ari in zip(data["method"], data["ari"], strict=True)]
     means = data.drop_duplicates("method")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL
 
@@ -48,10 +49,9 @@ def stability_curve_table(found: pd.DataFrame) -> pd.DataFrame:
     0  0.9   0.8  0.66
     1  0.7   0.8  0.66
     """
-    missing = [name for name in _NEEDED if name not in found]
-    if missing:
-        msg = f"pass what stability_over returned; the columns {', '.join(missing)} are missing"
-        raise ValueError(msg)
+    found = require_columns(
+        found, "found", text="method", whole="n_clusters repeat", numbers="value ari"
+    )
     methods = found["method"].nunique()
     if methods > len(CATEGORIES):
         msg = f"found has {methods} methods, and at most {len(CATEGORIES)} can be told apart; draw several charts"
@@ -107,6 +107,9 @@ def stability_curve_chart(
     >>> stability_curve_chart(stability_curve_table(found)).to_dict()["title"]["text"]
     ['Are the same clusters found again?']
     """
+    table = require_columns(
+        table, text="method", numbers="value ari mean low high", flags="recommended sampled"
+    )
     data = _placed(table)
     names = list(dict.fromkeys(data["method"]))
     right = 34 + margin(names, width * 0.3)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import check_classes
+from lvmkit._checks import check_classes, require_columns, require_one_of, require_parts
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
@@ -125,6 +125,16 @@ def tensor_selection_chart(
     >>> tensor_selection_chart(tensor_selection_table(path)).to_dict()["title"]["text"]
     ['2 clusters, λ = 1: 3 entries']
     """
+    table = require_columns(
+        table,
+        text="quantity",
+        whole="n_components step n_selected",
+        numbers="penalty value",
+        flags="best selected",
+        rows=1,
+    )
+    for quantity in table["quantity"].unique():
+        require_one_of(quantity, "quantity of table", _TITLES)
     several = table["n_components"].nunique() > 1
     across = against or ("n_components" if several else "penalty")
     if across not in ("penalty", "n_components"):
@@ -180,6 +190,7 @@ def paths_of(found: Any) -> Mapping[int, Any]:
     paths = getattr(found, "paths", None)
     if paths is not None:
         return {int(k): path for k, path in sorted(paths.items())}
+    require_parts(found, "found", "select_penalty or select_tensor_components", "weights penalties")
     return {len(found.weights[0]): found}
 
 

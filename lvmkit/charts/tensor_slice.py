@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers
+from lvmkit._checks import as_numbers, require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
@@ -150,7 +150,18 @@ def tensor_slice_chart(
     >>> tensor_slice_chart(table).to_dict()["title"]["text"]
     ['gene by tissue']
     """
+    table = require_columns(
+        table,
+        text="row_label column_label",
+        whole="row column entry",
+        numbers="value",
+        flags="selected",
+        rows=1,
+    )
     rows, columns = int(table["row"].max()) + 1, int(table["column"].max()) + 1
+    if len(table) != rows * columns:
+        msg = f"table must have a row for each of {rows} x {columns} entries; found {len(table)}"
+        raise ValueError(msg)
     matrix = table["value"].to_numpy(dtype=float).reshape(rows, columns)
     top = float(table.attrs.get("limit", strongest(matrix))) if limit is None else float(limit)
     names = table["row_label"].iloc[::columns].tolist()

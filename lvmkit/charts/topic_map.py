@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import special
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers
+from lvmkit._checks import as_numbers, require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import cluster_link, drawn, fitted, frame, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
@@ -114,6 +114,7 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     >>> topic_map_chart(table).to_dict()["title"]["text"]
     ['Which topics are alike']
     """
+    table = require_columns(table, text="label", whole="topic", finite="x y share", flags="empty")
     size = max(width - 24, 60)
     shown = table[~table["empty"]].sort_values("share", ascending=False, kind="stable")
     spread = float(shown[["x", "y"]].abs().max().max()) if len(shown) else 0.0

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     cluster_link,
     drawn,
@@ -128,6 +129,13 @@ def tree_chart(
     >>> tree_chart(tree_table(tree)).to_dict()["title"]["text"]
     ['2 clusters of 20 rows']
     """
+    table = require_columns(
+        table,
+        text="label n terms",
+        whole="node depth",
+        numbers="share strength",
+        gaps="parent cluster",
+    )
     bars = min(_BARS, width // 6)
     room = width - 24 - bars - _FIGURES
     rows = _placed(table, room)

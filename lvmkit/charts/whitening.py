@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite
+from lvmkit._checks import as_finite, require_columns
 from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
@@ -132,6 +132,7 @@ def whitening_chart(
     >>> whitening_chart(table).to_dict()["title"]["text"]
     ['Whitening makes the centers perpendicular']
     """
+    table = require_columns(table, text="panel what", whole="state", finite="x y", rows=1)
     size = (width - 24 - _GAP) / 2
     marks = "Dots: centers. Arrows: centers times the root of their weights; they end on the curve."
     if (table["what"] == "turned").any():

@@ -50,11 +50,11 @@ def test_it_is_drawn() -> None:
 
 
 def test_wrong_runs_are_refused() -> None:
-    with pytest.raises(ValueError, match="seconds are missing"):
+    with pytest.raises(ValueError, match=r"runs must have the columns .*there is no 'seconds'"):
         fit_time_table(RUNS.drop(columns="seconds"))
-    with pytest.raises(ValueError, match=r"seconds must be above 0.*found 0.0, nan"):
+    with pytest.raises(ValueError, match=r"seconds of runs must be above 0.*found 0.0, nan"):
         fit_time_table(RUNS.assign(seconds=[0.0, np.nan, 1, 1, 1, 1]))
-    with pytest.raises(ValueError, match=r"fit must be a number; 'AILS' has runs without"):
+    with pytest.raises(ValueError, match=r"fit of runs must be a number; 'AILS' has runs without"):
         fit_time_table(RUNS.assign(fit=RUNS["fit"].where(RUNS["method"] != "AILS")))
     many = pd.concat([RUNS.assign(method=str(i)) for i in range(13)])
     with pytest.raises(ValueError, match="runs has 13 methods"):

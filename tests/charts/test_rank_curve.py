@@ -67,5 +67,7 @@ def test_one_number_and_a_table_from_a_file_are_drawn() -> None:
 
 
 def test_other_tables_are_refused() -> None:
-    with pytest.raises(ValueError, match="the columns fit, mean_fit are missing"):
+    with pytest.raises(
+        ValueError, match=r"found must have the columns .*there is no 'fit', 'mean_fit'"
+    ):
         rank_table(FOUND.drop(columns=["fit", "mean_fit"]))
