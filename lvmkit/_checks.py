@@ -31,12 +31,14 @@ def require_number(
     """Refuse an option that is no number (or no whole one), or is smaller than allowed, or infinite."""
     kind = "a whole number" if whole else "a number"
     value = value.item() if isinstance(value, np.generic) else value
-    bound = f"greater than {least:g}" if above else f"at least {least:g}"
+    bound = (
+        f"greater than {least:g}" if above else f"at least {least:g}" if least > -inf else "finite"
+    )
     fits = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
     if not fits:
         msg = f"{name} must be {kind}, {bound}; found {value!r} ({type(value).__name__})"
         raise TypeError(msg)
-    if not (least < value < inf if above else least <= value < inf):
+    if not (least < value < inf if above else least <= value < inf) or value == -inf:
         msg = f"{name} must be {kind}, {bound}; found {value!r}"
         raise ValueError(msg)
 

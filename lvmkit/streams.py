@@ -184,11 +184,18 @@ def single_threaded_blas() -> Iterator[None]:
                 _Held.limit.restore_original_limits()
 
 
+MOST_JOBS = 4_096
+"""Threads that may be asked for, or left to others; what is beyond is a slip."""
+
+
 def workers_of(n_jobs: Any) -> int:
     """Return the number of threads that `n_jobs` means, as in scikit-learn: None and -1 for all cores."""
     if n_jobs is None:
         return n_threads()
-    require_number(n_jobs, "n_jobs", least=-np.inf, whole=True)
+    require_number(n_jobs, "n_jobs", least=-MOST_JOBS, whole=True)
+    if n_jobs > MOST_JOBS:
+        msg = f"n_jobs={n_jobs:,} is more than any machine has; pass at most {MOST_JOBS:,}, or -1 for all cores"
+        raise ValueError(msg)
     if n_jobs == 0:
         msg = "n_jobs=0 threads can do nothing; pass 1 or more, or -1 for all cores"
         raise ValueError(msg)

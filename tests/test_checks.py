@@ -559,6 +559,8 @@ OPTIONS = [
     (models.SpectralTree, {"em": "no"}, "em is True or False"),
     (models.SUSTain, {"random_state": "x"}, "random_state is a whole number"),
     (models.SUSTain, {"n_jobs": 0}, "n_jobs=0 threads"),
+    (models.SUSTain, {"n_jobs": 10**6}, "n_jobs=1,000,000 is more than any machine has"),
+    (models.SUSTain, {"n_jobs": -(10**6)}, "n_jobs must be a whole number, at least -4096"),
     (models.SUSTain, {"n_jobs": "2"}, "n_jobs must be a whole number"),
     (models.SUSTain, {"round_counts": 1}, "round_counts is True or False"),
     (models.TensorNormalMixture, {"n_jobs": 0}, "n_jobs=0 threads"),

@@ -179,3 +179,6 @@ def test_missing_columns_and_bad_shares_are_named() -> None:
         suppress(pd.DataFrame({"m": [1]}), counts="n")
     with pytest.raises(ValueError, match=r"found 1.5"):
         mask_shares([[1.5]], [10])
+    for fill in (0.3, 1, float("inf")):
+        with pytest.raises(ValueError, match="fill must be NaN, 0 or a finite number outside"):
+            mask_shares([[0.5]], [10], fill=fill)

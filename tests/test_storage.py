@@ -1,13 +1,21 @@
 """A model file holds all a model knows, and nothing that runs."""
 
 import os
+from typing import get_args
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic, SUSTain
+from lvmkit import (
+    BernoulliMixture,
+    LatentDirichlet,
+    PoissonMixture,
+    SingleTopic,
+    SUSTain,
+    storage,
+)
 from lvmkit.cohorts import CountTensor
 from lvmkit.storage import is_model_file
 
@@ -32,6 +40,26 @@ def test_everything_comes_back(model, tmp_path):
     rows = pd.DataFrame(np.eye(6), columns=model.feature_names_in_)
     np.testing.assert_array_equal(again.predict_proba(rows), model.predict_proba(rows))
     assert [p.name for p in tmp_path.iterdir()] == ["model.lvmkit"]
+
+
+@pytest.mark.parametrize("kind", get_args(storage.Model))
+def test_a_model_of_a_file_says_why_it_has_no_labels(kind, tmp_path):
+    rows = np.kron(np.eye(2, dtype=int), np.ones((20, 3), dtype=int))
+    if kind is storage.TensorNormalMixture:
+        rows = rows + np.random.default_rng(0).normal(scale=0.1, size=rows.shape)
+    model = kind() if kind is storage.SpectralTree else kind(2)
+    with pytest.raises(AttributeError, match=r"not fitted yet: call fit|no attribute"):
+        _ = model.labels_
+    again = lvmkit.load(lvmkit.save(model.fit(rows), tmp_path / "model.lvmkit"))
+    assert not hasattr(again, "labels_")
+    for name, method in (("labels_", "predict"), ("posteriors_", "predict_proba")):
+        if not hasattr(model, name):  # shares or scores instead of labels
+            continue
+        reason = rf"this {kind.__name__} has no {name}: model files, .* {method}\(X\) gives them"
+        with pytest.raises(AttributeError, match=reason):
+            getattr(again, name)
+        np.testing.assert_allclose(getattr(again, method)(rows), getattr(model, name), atol=1e-12)
+    assert hasattr(model, "labels_") == hasattr(model, "predict")
 
 
 def test_a_failed_save_keeps_the_old_file(model, tmp_path):

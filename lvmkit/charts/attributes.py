@@ -1,6 +1,7 @@
 """Attributes of the records in each cluster: age, sex, length of stay, or any other."""
 
 from collections.abc import Sequence
+from math import isinf
 from typing import Any
 
 import altair as alt
@@ -82,7 +83,7 @@ def attributes_table(
     Raises
     ------
     ValueError
-        If lengths disagree or `bins` or `top` is below 1.
+        If lengths disagree, a value is infinite, or `bins` or `top` is below 1.
 
     Examples
     --------
@@ -143,11 +144,8 @@ def attributes_chart(
     ['Sex in each cluster']
     """
     numeric = "left" in table
-    text, numbers = (
-        ("label", "left right n size share median unknown")
-        if numeric
-        else ("label value", "n size share")
-    )
+    numbers = "n size share" + " left right median unknown" * numeric
+    text = "label" if numeric else "label value"
     table = require_columns(table, text=text, whole="cluster", numbers=numbers, rows=int(numeric))
     rows = table.drop_duplicates("label")
     left = margin(rows["label"], width * 0.42)
@@ -157,8 +155,8 @@ def attributes_chart(
     placed = table.assign(top=above + _ROW * pd.factorize(table["label"])[0])
     linked = placed.drop_duplicates("label")
     linked = linked.assign(place=linked["top"] + _ROW / 2)
-    numbers = linked["cluster"].tolist()
-    linked["href"] = [cluster_link(number) if number >= 0 else None for number in numbers]
+    clusters = linked["cluster"].tolist()
+    linked["href"] = [cluster_link(number) if number >= 0 else None for number in clusters]
     layers = _histograms(placed, height, unit) if numeric else _bars(placed, height, inside)
     return frame(
         [row_labels(linked, pixels("place", height), left), *layers],
@@ -198,6 +196,10 @@ def _read(values: Any) -> pd.Series:
     kind = getattr(series.dtype, "kind", "")
     if kind in ("c", "M", "m"):
         msg = f"values must be numbers or names of categories; found {series.dtype}. Convert them, dates to years"
+        raise ValueError(msg)
+    infinite = [at for at, value in enumerate(series) if isinstance(value, float) and isinf(value)]
+    if infinite:
+        msg = f"values must be finite; found infinity for record {infinite[0]}. Write NaN for what is not known"
         raise ValueError(msg)
     return series
 

@@ -1,6 +1,6 @@
 """Diagnosis codes: category, title and chapter of ICD-9-CM and ICD-10-CM codes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,8 @@ def category(codes: Iterable[str], system: str) -> npt.NDArray[np.str_]:
     ------
     ValueError
         If a text does not have the form of a code of `system`.
+    TypeError
+        If a code is no text.
 
     Examples
     --------
@@ -57,10 +59,17 @@ def category(codes: Iterable[str], system: str) -> npt.NDArray[np.str_]:
     ['I50', 'E11']
     """
     name = _known(system)
-    if not isinstance(codes, Iterable):
-        msg = f"codes must be texts; found {codes!r} ({type(codes).__name__})."
+    if isinstance(codes, (bytes, Mapping)) or not isinstance(codes, Iterable):
+        msg = f"codes must be texts; found {codes!r:.60} ({type(codes).__name__})."
         raise TypeError(msg)
-    texts = [str(code) for code in ([codes] if isinstance(codes, str) else codes)]
+    texts = [codes] if isinstance(codes, str) else list(codes)
+    for text in texts:
+        if not isinstance(text, str):
+            msg = (
+                f"codes must be texts, as numbers have lost their zeros; found {text!r:.60} ({type(text).__name__}). "
+                "Read them as text"
+            )
+            raise TypeError(msg)
     spelled = [spell(text, name).code for text in texts]
     wrong = [text for text, code in zip(texts, spelled, strict=True) if not code]
     if wrong:
@@ -97,6 +106,7 @@ def title(code: str, system: str) -> str:
     'Left ventricular failure, unspecified'
     """
     name = _known(system)
+    require_text(code, "code")
     stem = str(category([code], name)[0])
     full = spell(code, name).code
     titles = _tables.code_titles(name)
@@ -134,6 +144,7 @@ def chapter(code: str, system: str) -> str:
     'Endocrine, nutritional and metabolic diseases'
     """
     name = _known(system)
+    require_text(code, "code")
     stem = category([code], name)[0]
     table = _tables.category_table(name)
     return str(table.at[stem, "chapter"]) if stem in table.index else NO_CHAPTER

@@ -107,7 +107,8 @@ def mask_shares(
     threshold : int, default=11
         Smallest count that may be shown, apart from 0.
     fill : float, default=NaN
-        What stands for a hidden share. With 0 the reader must be told that 0 may mean "few".
+        What stands for a hidden share: NaN, or a number that is no share. With 0 the reader must be told that 0
+        may mean "few".
 
     Returns
     -------
@@ -118,7 +119,7 @@ def mask_shares(
     Raises
     ------
     ValueError
-        If shares are outside [0, 1].
+        If shares are outside [0, 1], or `fill` could be taken for a share.
 
     Examples
     --------
@@ -126,6 +127,9 @@ def mask_shares(
     array([[0.5, nan],
            [0.5, nan]])
     """
+    if 0 < fill <= 1 or np.isinf(fill):
+        msg = f"fill must be NaN, 0 or a finite number outside [0, 1], not to be taken for a share; found {fill:g}"
+        raise ValueError(msg)
     part = as_numbers(shares, "shares")
     if part.ndim != 2 or not part.size:
         msg = f"shares must be (k, d); found shape {part.shape}"

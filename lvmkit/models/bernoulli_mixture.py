@@ -26,6 +26,7 @@ from lvmkit.linalg import generator_of
 from lvmkit.mixtures import MixtureParams
 from lvmkit.models.bernoulli_stream import BernoulliStream
 from lvmkit.models.observed import observed_mask
+from lvmkit.models.row_model import of_rows
 from lvmkit.models.starts import Method, bernoulli_start, given_params, part, random_start
 from lvmkit.streams import single_threaded_blas
 
@@ -117,7 +118,7 @@ class BernoulliMixture(BernoulliStream):
 
     _family = BERNOULLI
 
-    labels_: Labels
+    labels_: Labels = of_rows("predict")
     data_fingerprint_: str
 
     def __init__(
@@ -331,7 +332,7 @@ class BernoulliMixture(BernoulliStream):
         """Refuse a decomposition that is unknown, or that the start would not use."""
         if self.decomposition is None:
             return
-        if self.decomposition not in decompose.BY_NAME:
+        if not isinstance(self.decomposition, str) or self.decomposition not in decompose.BY_NAME:
             msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
             raise ValueError(msg)
         if not isinstance(self.init, str) or self.init not in INITS[:2]:

@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from lvmkit._checks import DataWarning, require_number
-from lvmkit._typing import Array, Labels
+from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import random_state_of
 from lvmkit.models.convex_clustering import convex_clusters, kernel_weights
 from lvmkit.models.covariate_sums import CovariateSums
@@ -36,7 +36,7 @@ class CovariateKMeans(CovariateSums):
         row, a covariate being at least that similar to itself.
     n_init : int, default=10
         Starts, of which the best is kept.
-    random_state : int, default=0
+    random_state : int, Generator or None, default=0
         Seed of the starts (k-means++).
 
     Attributes
@@ -78,7 +78,7 @@ class CovariateKMeans(CovariateSums):
         ridge: float = 0.1,
         similarity: Similarity = "covariance",
         n_init: int = 10,
-        random_state: int = 0,
+        random_state: RandomState = 0,
     ) -> None:
         self.n_clusters = n_clusters
         self.ridge = ridge
@@ -94,7 +94,7 @@ class CovariateKMeans(CovariateSums):
         # More clusters than distinct rows would warn; each is then a cluster.
         distinct, which = np.unique(points, axis=0, return_inverse=True)
         if self.n_clusters > len(points):
-            msg = f"n_clusters={self.n_clusters}, but X has n_features={len(points)}; ask for at most as many"
+            msg = f"n_clusters={self.n_clusters}, but X has n_features={len(points)}; choose at most as many"
             raise ValueError(msg)
         if self.n_clusters >= len(distinct):
             return which.ravel()

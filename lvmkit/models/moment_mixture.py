@@ -14,6 +14,7 @@ from lvmkit.families import Prior
 from lvmkit.mixtures import MixtureParams
 from lvmkit.models.mixture_model import MixtureModel
 from lvmkit.models.moment_model import MomentModel
+from lvmkit.models.row_model import of_rows
 from lvmkit.models.starts import part
 from lvmkit.streams import single_threaded_blas
 
@@ -43,7 +44,7 @@ class MomentMixture(MomentModel, MixtureModel):
     prior: float
     smoothing: float
 
-    labels_: Labels
+    labels_: Labels = of_rows("predict")
     n_iter_: int
     stopped_by_: StoppedBy | str
     log_likelihoods_: Array

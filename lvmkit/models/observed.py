@@ -1,6 +1,6 @@
 """Which features of which rows were observed, as users say it: masks, tables, indexes or names."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 import numpy as np
@@ -45,12 +45,20 @@ def observed_mask(
             raise ValueError(msg)
         table = observed.rename(columns=str).reindex(columns=list(names), fill_value=False)
         return np.asarray(table.to_numpy(dtype=bool) & known, dtype=np.float64)
+    if isinstance(observed, Set):
+        observed = list(observed)
     given = np.asarray(unmasked(observed, "observed"))
     if given.dtype == bool:
         if given.shape not in (shape[1:], shape):
             msg = f"observed has shape {given.shape}; expected {shape[1:]} or {shape}, as X has"
             raise ValueError(msg)
         return np.asarray(given[..., np.maximum(place, 0)] & known, dtype=np.float64)
+    if given.ndim != 1 or isinstance(observed, Mapping):
+        msg = (
+            f"observed must be a mask of True and False, or a list of the model's indexes or names of features; found "
+            f"{observed!r:.60} ({type(observed).__name__})"
+        )
+        raise ValueError(msg)
     mask = np.zeros(len(place))
     mask[[_position(feature, len(place), names) for feature in given.tolist()]] = 1.0
     return mask * known

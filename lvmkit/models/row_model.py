@@ -21,6 +21,31 @@ LARGE_CHANGE = 0.5
 """Share of a state's mass that moved above which its name may not fit any more."""
 
 
+class _OfRows:
+    """An attribute that a model has of the rows it was fitted to; where there are none, an error says why."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        reason = "it is not fitted yet: call fit"
+        if hasattr(model, "weights_"):
+            reason = "model files, given parameters and partial_fit keep nothing of single rows; "
+            reason += f"{self.method}(X) gives them for the rows of X"
+        msg = f"this {type(model).__name__} has no {self.name}: {reason}"
+        raise AttributeError(msg)
+
+
+def of_rows(method: str) -> Any:
+    """Declare an attribute of the rows fitted, which a method gives for any rows."""
+    return _OfRows(method)
+
+
 class RowModel(BaseEstimator):
     """Validation of rows, and of features by name.
 

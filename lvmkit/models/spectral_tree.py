@@ -27,7 +27,7 @@ from lvmkit.divisive.resampling import canonical_ranks
 from lvmkit.divisive.splits import Refusal, Rows, Split, Splitter, Sums
 from lvmkit.families import BERNOULLI, MULTINOMIAL, Family
 from lvmkit.linalg import generator_of
-from lvmkit.models.row_model import RowModel
+from lvmkit.models.row_model import RowModel, of_rows
 from lvmkit.streams import single_threaded_blas
 from lvmkit.trees import Node, Tree
 
@@ -118,7 +118,7 @@ class SpectralTree(ClusterMixin, RowModel):
 
     tree_: Tree
     nodes_: tuple[Node, ...]
-    labels_: Labels
+    labels_: Labels = of_rows("predict")
     n_leaves_: int
     data_fingerprint_: str
 
@@ -343,9 +343,7 @@ class SpectralTree(ClusterMixin, RowModel):
         if self.min_support is not None:
             require_number(self.min_support, "min_support", least=0, above=True)
             if self.min_support > 1:
-                msg = (
-                    f"min_support is an adjusted Rand index, at most 1; found {self.min_support!r}"
-                )
+                msg = f"min_support must be an adjusted Rand index, at most 1; found {self.min_support!r}"
                 raise ValueError(msg)
         if not isinstance(self.split, str) or self.split not in SPLITS:
             msg = f"split={self.split!r} is unknown; choose one of {listed(SPLITS)}"

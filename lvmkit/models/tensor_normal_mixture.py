@@ -10,7 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit._checks import DataWarning
 from lvmkit._rows import fingerprint
-from lvmkit._typing import Labels, Progress, RandomState
+from lvmkit._typing import Array, Labels, Progress, RandomState
+from lvmkit.models.row_model import of_rows
 from lvmkit.models.tensor_model import TensorModel
 from lvmkit.models.tensor_search import TensorSearch
 from lvmkit.scores.progress import told
@@ -144,7 +145,8 @@ class TensorNormalMixture(TensorModel):
     (True, True)
     """
 
-    labels_: Labels
+    labels_: Labels = of_rows("predict")
+    posteriors_: Array = of_rows("predict_proba")
 
     def __init__(
         self,

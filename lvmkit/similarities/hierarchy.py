@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import sparse
 
 from lvmkit._arguments import checked
-from lvmkit._checks import require_number
+from lvmkit._checks import listed, require_number
 from lvmkit.cohorts import _tables
 from lvmkit.cohorts._coding import category_of, spell, system_name
 
@@ -90,7 +90,7 @@ def from_codes(
     Raises
     ------
     ValueError
-        If the system is not known, or weights are not three numbers of at least 0.
+        If the system is not known, none of the codes is in its table, or weights are not three numbers of at least 0.
 
     Examples
     --------
@@ -104,16 +104,19 @@ def from_codes(
             table["system"] if system is None and "system" in table else [system or ""] * len(codes)
         )
     else:
-        if not isinstance(codes, Iterable) or isinstance(codes, (bytes, Mapping)):
+        if not isinstance(codes, Iterable) or isinstance(codes, (str, bytes, Mapping)):
             msg = f"codes must be a cohort or a list of codes; found {type(codes).__name__}"
             raise TypeError(msg)
-        codes = [codes] if isinstance(codes, str) else list(codes)
+        codes = list(codes)
         systems = [system or ""] * len(codes)
     names = [system_name(str(each)) for each in systems]
     if not set(names) & set(_tables.SYSTEMS):
         msg = f"system={system!r} has no table, and the codes name none; expected 'icd9' or 'icd10'"
         raise ValueError(msg)
     places = [_place(str(code), name) for code, name in zip(codes, names, strict=True)]
+    if not any(place[0] for place in places):
+        msg = f"codes must be codes of {system or 'their systems'}, but none is in its table; found {listed(codes)}"
+        raise ValueError(msg)
     return from_hierarchy(pd.DataFrame(places, columns=list(LEVELS), dtype=object), weights)
 
 

@@ -119,3 +119,9 @@ def test_few_without_a_value_cannot_be_found_from_the_size_of_the_cluster() -> N
     assert first["n"].isna().sum() >= 1  # else the rest of the 300 would be those without a value
     many = attributes_table(pd.Series(AGE).mask(np.arange(800) < 60), LABELS, suppress_below=11)
     assert many.loc[many["cluster"] == 0, "unknown"].iloc[0] == 60
+
+
+@pytest.mark.parametrize("values", [[1.0, np.inf, 2.0], ["a", -np.inf, None]])
+def test_infinite_values_are_neither_known_nor_missing(values) -> None:
+    with pytest.raises(ValueError, match="values must be finite; found infinity for record 1"):
+        attributes_table(values, [0, 0, 1])

@@ -225,6 +225,21 @@ def test_binarize_counts_what_exceeds_it():
     np.testing.assert_array_equal(
         BernoulliMixture(3, binarize=0).fit(counts).labels_, BernoulliMixture(3).fit(ROWS).labels_
     )
+    with pytest.raises(ValueError, match="binarize must be a number, finite; found -inf"):
+        BernoulliMixture(3, binarize=-np.inf).fit(counts)
+
+
+def test_a_decomposition_is_a_name():
+    with pytest.raises(ValueError, match=r"decomposition=\[\] is unknown; choose one of"):
+        BernoulliMixture(3, decomposition=[]).fit(ROWS)
+
+
+@pytest.mark.parametrize("observed", [2, 1.5, object(), {}, "a", np.ones((4, 3))])
+def test_what_says_nothing_of_what_was_observed_is_refused(observed):
+    model = BernoulliMixture.from_parameters([1.0], [[0.5] * 3], feature_names=["a", "b", "c"])
+    with pytest.raises(ValueError, match="observed must be a mask of True and False, or a list"):
+        model.partial(np.zeros((4, 3)), observed)
+    np.testing.assert_array_equal(model.partial(np.zeros((4, 3)), {"a"}), np.ones((4, 1)))
 
 
 def test_samples_follow_the_parameters():

@@ -138,7 +138,7 @@ def test_steps_that_did_not_do_are_told(data):
 @pytest.mark.parametrize(
     ("model", "message"),
     [
-        (CovariateKMeans(41), "n_clusters=41, but X has n_features=40"),
+        (CovariateKMeans(41), "n_clusters=41, but X has n_features=40; choose at most"),
         (CovariateKMeans(0), "n_clusters"),
         (CovariateKMeans(2, n_init=0), "n_init"),
         (CovariateKMeans(2, ridge=0), "ridge must be a number, greater than 0"),

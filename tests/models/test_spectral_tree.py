@@ -317,7 +317,7 @@ def test_bad_input_is_refused_with_what_to_do(planted):
         SpectralTree(split="x").fit(X)
     with pytest.raises(ValueError, match="family='x'"):
         SpectralTree(family="x").fit(X)
-    with pytest.raises(ValueError, match="min_support"):
+    with pytest.raises(ValueError, match="min_support must be an adjusted Rand index, at most 1"):
         SpectralTree(min_support=1.5).fit(X)
     with pytest.raises(TypeError, match="max_depth"):
         SpectralTree(max_depth=1.5).fit(X)

@@ -88,3 +88,11 @@ def test_systems_of_one_cohort_are_kept_apart():
 def test_a_system_without_table_is_refused(system):
     with pytest.raises(ValueError, match="expected 'icd9' or 'icd10'"):
         from_codes(["428"], system)
+
+
+@pytest.mark.parametrize("codes", [[None], ["x", "y"], ["I50"]])
+def test_codes_of_which_none_is_in_the_table_are_refused(codes):
+    with pytest.raises(ValueError, match="codes must be codes of icd9, but none is in its table"):
+        from_codes(codes, "icd9")
+    with pytest.raises(TypeError, match="codes must be a cohort or a list of codes; found str"):
+        from_codes("428", "icd9")

@@ -11,9 +11,8 @@ NOT_TRIED = {
 # Hooks of all dashboards, which the base class calls.
 HOOKS = ("heading", "show_state", "update_all", "background", "take", "checked")
 
-# (entry or "*", parameter, fault): why an answer is right where the rules want a refusal.
+# (entry or "*", parameter, fault): why an answer is right where the rules want a refusal, or finite numbers.
 ACCEPTED: dict[tuple[str, str, str], str] = {
-    ("*", "y", "None"): "y is ignored where there is nothing to predict",
     **{
         (
             f"lvmkit.moments.{name}.of",
@@ -32,13 +31,12 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "lvmkit.cohorts.from_counts",
         "X",
         "two columns of one name",
-    ): "columns of one code are added up",
+    ): "feature_names was given, and replaces the names of columns",
     (
         "lvmkit.cohorts.from_counts",
         "X",
         "two features of one name, AnnData",
-    ): "columns of one code are added up",
-    ("*", "progress", "*"): "a progress bar is not an answer",
+    ): "feature_names was given, and replaces the names of columns",
     **{
         ("lvmkit.BernoulliMixture.partial", "X", fault): "what is missing was not observed"
         for fault in (
@@ -73,18 +71,8 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "empty",
     ): "where there are no cells nothing is hidden",
     ("lvmkit.disclosure.count_text", "count", "NaN"): "NaN is a count that is hidden",
-    ("lvmkit.disclosure.mask_shares", "fill", "*"): "any number may stand for what is hidden",
-    ("lvmkit.similarities.from_codes", "codes", "text"): "a text is one code",
-    (
-        "lvmkit.similarities.from_codes",
-        "codes",
-        "list of None",
-    ): "what is no code is similar to nothing",
-    (
-        "lvmkit.similarities.from_codes",
-        "codes",
-        "array of NaN",
-    ): "what is no code is similar to nothing",
+    ("lvmkit.disclosure.mask_shares", "fill", "NaN"): "nobody takes NaN for a share",
+    ("lvmkit.disclosure.mask_shares", "fill", "-1"): "nobody takes -1 for a share",
     (
         "lvmkit.similarities.from_embeddings",
         "W",
@@ -105,11 +93,10 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "values",
         "None inside",
     ): "the table counts what is not known",
-    (
-        "lvmkit.charts.attributes_table",
-        "values",
-        "inf inside",
-    ): "the table counts what is not known",
+    **{
+        ("lvmkit.similarities.word_embeddings", "X", fault): "words without a place have NaN"
+        for fault in ("all ones", "one row")
+    },
     ("lvmkit.charts.topic_map_table", "centers", "NaN inside"): "NaN is a share that is hidden",
     ("lvmkit.charts.topic_map_table", "centers", "None inside"): "NaN is a share that is hidden",
     ("lvmkit.charts.topic_map_table", "weights", "NaN inside"): "NaN is a share that is hidden",
@@ -134,11 +121,6 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "n_jobs",
         "-1",
     ): "negative numbers count from the number of processors, as everywhere in scikit-learn",
-    (
-        "*",
-        "n_jobs",
-        "-10**12",
-    ): "negative numbers count from the number of processors, and one works at least",
     ("*", "picked", "-1"): "what is not drawn cannot be marked: nothing is",
     ("*", "picked", "-10**12"): "what is not drawn cannot be marked: nothing is",
     ("*", "selected", "-1"): "what is not drawn cannot be marked: nothing is",
