@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._checks import unmasked
+from lvmkit._checks import listed, unmasked
 from lvmkit._typing import Array
 
 
@@ -59,8 +59,12 @@ def observed_mask(
             f"{observed!r:.60} ({type(observed).__name__})"
         )
         raise ValueError(msg)
+    places = [_position(feature, len(place), names) for feature in given.tolist()]
+    if len(set(places)) < len(places):
+        msg = f"observed must name each feature once; a mask is of True and False, not 0 and 1; found {listed(given)}"
+        raise ValueError(msg)
     mask = np.zeros(len(place))
-    mask[[_position(feature, len(place), names) for feature in given.tolist()]] = 1.0
+    mask[places] = 1.0
     return mask * known
 
 

@@ -239,6 +239,8 @@ def test_what_says_nothing_of_what_was_observed_is_refused(observed):
     model = BernoulliMixture.from_parameters([1.0], [[0.5] * 3], feature_names=["a", "b", "c"])
     with pytest.raises(ValueError, match="observed must be a mask of True and False, or a list"):
         model.partial(np.zeros((4, 3)), observed)
+    with pytest.raises(ValueError, match="a mask is of True and False, not 0 and 1; found 1, 0, 1"):
+        model.partial(np.zeros((4, 3)), [1, 0, 1])
     np.testing.assert_array_equal(model.partial(np.zeros((4, 3)), {"a"}), np.ones((4, 1)))
 
 
