@@ -66,8 +66,8 @@ def category(codes: Iterable[str], system: str) -> npt.NDArray[np.str_]:
     for text in texts:
         if not isinstance(text, str):
             msg = (
-                f"codes must be texts, as numbers have lost their zeros; found {text!r:.60} ({type(text).__name__}). "
-                "Read them as text"
+                f"codes must be texts, numbers have lost zeros; found {listed([text])} ({type(text).__name__}): "
+                "read them as text."
             )
             raise TypeError(msg)
     spelled = [spell(text, name).code for text in texts]

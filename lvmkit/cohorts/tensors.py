@@ -14,7 +14,7 @@ from anndata import AnnData
 from scipy import sparse
 
 from lvmkit._arguments import checked
-from lvmkit._checks import DataWarning, check_source, check_structure, listed
+from lvmkit._checks import DataWarning, as_finite, check_source, check_structure, listed
 from lvmkit._npz import MAX_BYTES
 from lvmkit.cohorts._cells import canonical, check_cells
 from lvmkit.cohorts._entries import INEXACT
@@ -302,7 +302,9 @@ class CountTensor:
 def _counts(counts: Any) -> sparse.coo_array:
     """Return what can be read as an array of numbers, sparsely."""
     if not sparse.issparse(counts):
-        counts = np.asarray(check_source(counts, "counts"))
+        counts = np.atleast_1d(check_source(counts, "counts"))
+        if counts.dtype == object:
+            counts = as_finite(counts, "counts")
     return sparse.coo_array(counts)
 
 

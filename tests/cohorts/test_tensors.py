@@ -136,6 +136,13 @@ def test_what_is_no_count_is_refused_with_its_cell(value, shown):
         tensor(np.full((2, 2, 3), -1))
 
 
+def test_counts_without_axes_or_numbers_are_refused():
+    with pytest.raises(ValueError, match="counts has 1 axis; expected patients and at least one"):
+        CountTensor(2, ("patient",), [["a"]])
+    with pytest.raises(ValueError, match=r"counts holds NaN \(no value\) in row 0, column 1"):
+        CountTensor([[1, None]], ("patient", "code"), [["a"], ["x", "y"]])
+
+
 def test_parts_that_do_not_fit_are_named():
     counts = sparse.coo_array(np.ones((2, 3), dtype=int))
     good = [["a", "b"], ["x", "y", "z"]]
