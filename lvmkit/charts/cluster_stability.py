@@ -118,12 +118,9 @@ def cluster_stability_chart(
     >>> cluster_stability_chart(pd.DataFrame([row])).to_dict()["title"]["text"]
     ['Which clusters reappear?']
     """
+    floats = "jaccard low high exchanged"
     table = require_columns(
-        table,
-        text="label verdict",
-        whole="cluster",
-        numbers="jaccard low high exchanged",
-        gaps="n partner",
+        table, text="label verdict", whole="cluster", numbers=floats, gaps="n partner"
     )
     if top < 1:
         msg = f"top is the number of clusters to draw, 1 or more; found {top!r}"

@@ -235,10 +235,9 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     >>> comparison_chart(table).to_dict()["title"]["text"]
     ['Codes that tell 0 from 1']
     """
+    floats = "first second difference at_least first_low first_high second_low second_high"
     table = require_columns(
-        table,
-        text="code label first_label second_label first_text second_text",
-        numbers="first second difference at_least first_low first_high second_low second_high",
+        table, text="code label first_label second_label first_text second_text", numbers=floats
     )
     left = margin(table["label"], width * 0.48)
     inside = max(width - left - _RIGHT, 40)

@@ -143,12 +143,9 @@ def merge_tree_chart(
     >>> merge_tree_chart(merge_tree_table(path)).to_dict()["title"]["text"]
     ['How 2 covariates come together up to ν = 1']
     """
+    floats = "odds_ratio order"
     table = require_columns(
-        table,
-        text="label class",
-        whole="node step size",
-        numbers="odds_ratio order",
-        gaps="parent covariate",
+        table, text="label class", whole="node step size", numbers=floats, gaps="parent covariate"
     )
     colors = _colors(table)
     lines = _legend_lines([*colors], width)

@@ -133,13 +133,10 @@ def path_curves_chart(
     >>> path_curves_chart(path_curves_table(path)).to_dict()["title"]["text"]
     ['ν = 1: 1 cluster']
     """
+    floats = "nu value low high"
+    flags = "best selected"
     table = require_columns(
-        table,
-        text="quantity",
-        whole="step n_clusters",
-        numbers="nu value low high",
-        flags="best selected",
-        rows=1,
+        table, text="quantity", whole="step n_clusters", numbers=floats, flags=flags, rows=1
     )
     for quantity in table["quantity"].unique():
         require_one_of(quantity, "quantity of table", _TITLES)

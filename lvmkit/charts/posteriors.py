@@ -115,12 +115,9 @@ def posteriors_chart(
     >>> posteriors_chart(posteriors_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
     ['Posteriors of 2 samples']
     """
+    floats = "posterior below"
     table = require_columns(
-        table,
-        text="group label",
-        whole="sample place cluster assigned",
-        numbers="posterior below",
-        rows=1,
+        table, text="group label", whole="sample place cluster assigned", numbers=floats, rows=1
     )
     n = int(table["place"].max()) + 1
     clusters = table.drop_duplicates("cluster")

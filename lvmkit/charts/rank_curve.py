@@ -44,9 +44,9 @@ def rank_table(found: pd.DataFrame) -> pd.DataFrame:
     0  dissimilarity             2    0.1  0.08
     1  dissimilarity             3    0.0  0.00
     """
-    numbers = "dissimilarity standard_error fit mean_fit"
+    floats = "dissimilarity standard_error fit mean_fit"
     found = require_columns(
-        found, "found", whole="n_components", numbers=numbers, flags="recommended"
+        found, "found", whole="n_components", numbers=floats, flags="recommended"
     )
     error = found["standard_error"].astype(float).fillna(0.0)
     unlike, fit = found["dissimilarity"], found["fit"]
@@ -94,13 +94,9 @@ def rank_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     >>> rank_chart(rank_table(found)).to_dict()["title"]["text"]
     ['How many phenotypes?']
     """
+    floats = "value low high"
     table = require_columns(
-        table,
-        text="quantity",
-        whole="n_components",
-        numbers="value low high",
-        flags="recommended",
-        rows=1,
+        table, text="quantity", whole="n_components", numbers=floats, flags="recommended", rows=1
     )
     data = _placed(table)
     height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)

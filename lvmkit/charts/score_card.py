@@ -146,11 +146,9 @@ def score_card_chart(table: pd.DataFrame, *, top: int = 20, width: int = 420) ->
     >>> score_card_chart(table).to_dict()["title"]["text"]
     ['0 · Hyperlipidemia']
     """
+    floats = "prevalence n share"
     table = require_columns(
-        table,
-        text="name mode label",
-        whole="component weight score most",
-        numbers="prevalence n share",
+        table, text="name mode label", whole="component weight score most", numbers=floats
     )
     if top < 1:
         msg = f"top is the number of features to draw, 1 or more; found {top!r}"

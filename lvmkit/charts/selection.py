@@ -96,13 +96,10 @@ def selection_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     >>> selection_chart(table).to_dict()["title"]["text"]
     ['How many components?']
     """
+    floats = "value"
+    flags = "higher_is_better best recommended"
     table = require_columns(
-        table,
-        text="score",
-        whole="n_components",
-        numbers="value",
-        flags="higher_is_better best recommended",
-        rows=1,
+        table, text="score", whole="n_components", numbers=floats, flags=flags, rows=1
     )
     for score in table["score"].unique():
         require_one_of(score, "score of table", _TITLES)

@@ -142,12 +142,10 @@ def sparsity_path_chart(
     >>> sparsity_path_chart(sparsity_path_table(path)).to_dict()["title"]["text"]
     ['λ = 1: 1 entry']
     """
+    floats = "penalty norm"
+    flags = "named best selected"
     table = require_columns(
-        table,
-        text="label",
-        whole="entry rank step n_selected",
-        numbers="penalty norm",
-        flags="named best selected",
+        table, text="label", whole="entry rank step n_selected", numbers=floats, flags=flags
     )
     steps = _steps(table)
     data = table.assign(at=on_log_axis(table["penalty"].to_numpy(dtype=float)))

@@ -125,12 +125,14 @@ def tensor_selection_chart(
     >>> tensor_selection_chart(tensor_selection_table(path)).to_dict()["title"]["text"]
     ['2 clusters, λ = 1: 3 entries']
     """
+    floats = "penalty value"
+    flags = "best selected"
     table = require_columns(
         table,
         text="quantity",
         whole="n_components step n_selected",
-        numbers="penalty value",
-        flags="best selected",
+        numbers=floats,
+        flags=flags,
         rows=1,
     )
     for quantity in table["quantity"].unique():

@@ -150,13 +150,10 @@ def tensor_slice_chart(
     >>> tensor_slice_chart(table).to_dict()["title"]["text"]
     ['gene by tissue']
     """
+    floats = "value"
+    text = "row_label column_label"
     table = require_columns(
-        table,
-        text="row_label column_label",
-        whole="row column entry",
-        numbers="value",
-        flags="selected",
-        rows=1,
+        table, text=text, whole="row column entry", numbers=floats, flags="selected", rows=1
     )
     rows, columns = int(table["row"].max()) + 1, int(table["column"].max()) + 1
     if len(table) != rows * columns:

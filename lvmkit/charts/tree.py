@@ -129,12 +129,9 @@ def tree_chart(
     >>> tree_chart(tree_table(tree)).to_dict()["title"]["text"]
     ['2 clusters of 20 rows']
     """
+    floats = "share strength"
     table = require_columns(
-        table,
-        text="label n terms",
-        whole="node depth",
-        numbers="share strength",
-        gaps="parent cluster",
+        table, text="label n terms", whole="node depth", numbers=floats, gaps="parent cluster"
     )
     bars = min(_BARS, width // 6)
     room = width - 24 - bars - _FIGURES
