@@ -66,23 +66,34 @@ def _try(path: Path) -> None:
         raise _RefusedError(msg)
 
 
-def _check_links(group: Any, name: str, above: tuple[Any, ...] = ()) -> None:
-    """Refuse links and arrays that lead out of the file, loops, and arrays far larger than what is stored."""
-    here = h5py.h5o.get_info(group.id).addr
-    if here in above or len(above) > MAX_DEPTH:
-        msg = f"“{name}” holds itself at {group.name[:60]!r}, or is nested too deeply; write it again with anndata."
-        raise _RefusedError(msg)
-    for key in group:
-        link, place = group.get(key, getlink=True), f"{group.name.rstrip('/')}/{key}"
-        if isinstance(link, h5py.ExternalLink):
-            _refuse_link(name, place, f"a link to {link.path!r} of the file {link.filename!r}")
-        if isinstance(link, h5py.SoftLink):
-            _refuse_link(name, place, f"a link to {link.path!r}")
-        item = group[key]
-        if isinstance(item, h5py.Dataset):
-            _check_dataset(item, name, place)
-        elif isinstance(item, h5py.Group):
-            _check_links(item, name, (*above, here))
+def _check_links(file: Any, name: str) -> None:
+    """Refuse links and arrays that lead out of the file, and whatever is reached a second time.
+
+    anndata writes no second link to anything; groups linked twice, one inside another, have more paths than can
+    be walked, by it or here.
+    """
+    seen = {h5py.h5o.get_info(file.id).addr}
+    waiting = [(file, 0)]
+    while waiting:
+        group, depth = waiting.pop()
+        if depth > MAX_DEPTH:
+            msg = f"“{name}” is nested too deeply at {group.name[:60]!r}; write it again with anndata."
+            raise _RefusedError(msg)
+        for key in group:
+            link, place = group.get(key, getlink=True), f"{group.name.rstrip('/')}/{key}"
+            if isinstance(link, h5py.ExternalLink):
+                _refuse_link(name, place, f"a link to {link.path!r} of the file {link.filename!r}")
+            if isinstance(link, h5py.SoftLink):
+                _refuse_link(name, place, f"a link to {link.path!r}")
+            item = group[key]
+            here = h5py.h5o.get_info(item.id).addr
+            if here in seen:
+                _refuse_link(name, place, "a second link to the same part of the file")
+            seen.add(here)
+            if isinstance(item, h5py.Dataset):
+                _check_dataset(item, name, place)
+            elif isinstance(item, h5py.Group):
+                waiting.append((item, depth + 1))
 
 
 def _check_dataset(dataset: Any, name: str, place: str) -> None:

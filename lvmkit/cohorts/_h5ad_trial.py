@@ -22,18 +22,20 @@ def main(path: str) -> None:
         while waiting:
             item = waiting.pop()
             try:
+                if visited(item, seen):
+                    continue
                 dict(item.attrs)
                 if isinstance(item, h5py.Dataset):
                     read(item, whole=whole)
-                elif isinstance(item, h5py.Group) and not visited(item, seen):
+                elif isinstance(item, h5py.Group):
                     waiting += [item[key] for key in hard_links(item)]
             except Exception:  # noqa: BLE001 - told by whoever reads the file in earnest
                 continue
 
 
-def visited(group: h5py.Group, seen: set[int]) -> bool:
-    """Tell whether a group was reached before."""
-    address = h5py.h5o.get_info(group.id).addr
+def visited(item: h5py.HLObject, seen: set[int]) -> bool:
+    """Tell whether a group or an array was reached before."""
+    address = h5py.h5o.get_info(item.id).addr
     known = address in seen
     seen.add(address)
     return known

@@ -46,6 +46,15 @@ def array(file, place, *arguments, **options):
     data.attrs.update({"encoding-type": "array", "encoding-version": "0.2.0"})
 
 
+def doubled(file, _):
+    group = file["uns"]
+    for _ in range(40):  # 2**40 paths
+        inner = group.create_group("a")
+        inner.attrs.update({"encoding-type": "dict", "encoding-version": "0.1.0"})
+        group["b"] = inner
+        group = inner
+
+
 def virtual(file, other):
     layout = h5py.VirtualLayout((30,), dtype="i8")
     layout[:] = h5py.VirtualSource(other, "obs/age", (30,))
@@ -90,7 +99,15 @@ BROKEN = {
     "elsewhere": (stored_elsewhere, "holds at '/obs/age' an array stored in the file"),
     "loop": (
         lambda f, _: f["uns"].__setitem__("a", f["uns"]),
-        "holds itself at '/uns/a', or is nested too deeply",
+        "holds at '/uns/a' a second link to the same part of the file",
+    ),
+    "linked twice": (
+        lambda f, _: f["uns"].__setitem__("a", f["X/data"]),
+        "a second link to the same part of the file, which is not followed",
+    ),
+    "more paths than can be walked": (
+        doubled,
+        "a second link to the same part of the file, which is not followed",
     ),
     "huge": (
         lambda f, _: (f.pop("X"), array(f, "X", (30, 10**11), "f4", chunks=(1, 1000))),
@@ -171,13 +188,21 @@ def test_a_file_on_which_the_library_ends_or_hangs_is_refused(tmp_path, monkeypa
         read_h5ad(path)
 
 
-def test_the_trial_reads_every_kind_of_array_and_ends_on_loops(tmp_path):
+def test_the_trial_reads_every_kind_of_array_once_and_ends_on_loops(tmp_path, monkeypatch):
     path = made(tmp_path / "cohort.h5ad")
     with h5py.File(path, "r+") as file:
+        doubled(file, None)
+        file["uns/age"] = file["obs/age"]
         file["uns/loop"] = file["uns"]
         file["uns/soft"] = h5py.SoftLink("/absent")
         file["uns/text"] = ["a", "b"]
         file["uns/empty"] = np.zeros((0, 3))
         file["uns/none"] = h5py.Empty("f4")
         file["uns/one"] = 3
+    found, read = [], _h5ad_trial.read
+    monkeypatch.setattr(
+        _h5ad_trial, "read", lambda data, **how: (found.append(data.name), read(data, **how))
+    )
     _h5ad_trial.main(str(path))
+    assert len({"/obs/age", "/uns/age"} & set(found)) == 1
+    assert {"/uns/text", "/uns/empty", "/uns/none", "/uns/one"} <= set(found)
