@@ -17,7 +17,7 @@ from lvmkit._writing import in_words
 MAX_DEPTH = 50
 """Groups one inside another."""
 MAX_UNSTORED_BYTES = 1 << 30
-"""What an array may hold beyond what its stored bytes can be the compressed form of."""
+"""What all arrays together may hold beyond what their stored bytes can be the compressed form of."""
 TRIAL = Path(__file__).with_name("_h5ad_trial.py")
 TRIAL_SECONDS, TRIAL_BYTES_PER_SECOND = 20, 1_000_000
 """Patience with the trial of a file."""
@@ -73,7 +73,7 @@ def _check_links(file: Any, name: str) -> None:
     be walked, by it or here.
     """
     seen = {h5py.h5o.get_info(file.id).addr}
-    waiting = [(file, 0)]
+    waiting, room = [(file, 0)], MAX_UNSTORED_BYTES
     while waiting:
         group, depth = waiting.pop()
         if depth > MAX_DEPTH:
@@ -91,13 +91,13 @@ def _check_links(file: Any, name: str) -> None:
                 _refuse_link(name, place, "a second link to the same part of the file")
             seen.add(here)
             if isinstance(item, h5py.Dataset):
-                _check_dataset(item, name, place)
+                room -= _unstored(item, name, place, room)
             elif isinstance(item, h5py.Group):
                 waiting.append((item, depth + 1))
 
 
-def _check_dataset(dataset: Any, name: str, place: str) -> None:
-    """Refuse an array that lies in other files, or declares far more than is stored."""
+def _unstored(dataset: Any, name: str, place: str, room: int) -> int:
+    """Return the bytes that an array declares beyond what is stored; refuse more than `room`, and other files."""
     if dataset.external:
         _refuse_link(name, place, f"an array stored in the file {dataset.external[0][0]!r}")
     if dataset.is_virtual:
@@ -105,12 +105,14 @@ def _check_dataset(dataset: Any, name: str, place: str) -> None:
         _refuse_link(name, place, f"an array put together from {', '.join(map(repr, files[:3]))}")
     size, stored = dataset.size or 0, dataset.id.get_storage_size()
     declared = size * dataset.dtype.itemsize
-    if declared > stored * _MOST_COMPRESSED + MAX_UNSTORED_BYTES:
+    beyond = max(0, declared - stored * _MOST_COMPRESSED)
+    if beyond > room:
         msg = (
             f"“{name}” declares {declared:,} bytes at {place!r} and stores {stored:,}: it is damaged or made to "
             "fill the memory; write it again with anndata."
         )
         raise _RefusedError(msg)
+    return beyond
 
 
 def _refuse_link(name: str, place: str, found: str) -> None:

@@ -113,6 +113,12 @@ BROKEN = {
         lambda f, _: (f.pop("X"), array(f, "X", (30, 10**11), "f4", chunks=(1, 1000))),
         "declares 12,000,000,000,000 bytes at '/X' and stores 0",
     ),
+    "huge together": (
+        lambda f, _: [
+            array(f, f"uns/a{i:02}", (50_000_000,), "f8", chunks=(10**6,)) for i in range(10)
+        ],
+        "declares 400,000,000 bytes at '/uns/a02' and stores 0",
+    ),
     "category": (lambda f, _: replaced(f, "obs/sex/codes", 0, 100), "not a complete h5ad file"),
     "no X": (lambda f, _: f.pop("X"), "holds nothing as X"),
     "no obs": (lambda f, _: f.pop("obs"), "not a complete h5ad file"),
