@@ -164,7 +164,8 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Model:
 
     A file may come from anybody: its sizes are checked before anything is read, and its numbers as strictly as those
     of fresh data. At most `max_bytes` of arrays are read, 10,000 arrays, 8 million characters of names and notes,
-    nested 100 deep, and 500,000 nodes of a tree; reading takes some six times the memory of the arrays.
+    nested 100 deep, and 500,000 nodes of a tree, at most 1,000 splits deep; reading takes some
+    six times the memory of the arrays.
 
     Parameters
     ----------

@@ -19,6 +19,8 @@ PREFIX = "tree_"
 
 MAX_NODES = 500_000
 """Of a tree that is read from a file."""
+MAX_DEPTH = 1_000
+"""Splits one below another in a tree that is read from a file: the labels of a chain grow with its square."""
 
 
 def frame(tree: Tree, *, n_terms: int, balance: float) -> pd.DataFrame:
@@ -27,7 +29,7 @@ def frame(tree: Tree, *, n_terms: int, balance: float) -> pd.DataFrame:
     total = tree.nodes[0].size if tree.nodes else 0
     columns: dict[str, list[Any]] = {
         "node": [node.id for node in tree.nodes],
-        "label": [tree.label(node.id) for node in tree.nodes],
+        "label": _labels(tree),
         "parent": [node.parent for node in tree.nodes],
         "depth": [node.depth for node in tree.nodes],
         "size": [node.size for node in tree.nodes],
@@ -41,6 +43,16 @@ def frame(tree: Tree, *, n_terms: int, balance: float) -> pd.DataFrame:
         ],
     }
     return pd.DataFrame(columns).astype({"parent": "Int64", "leaf": "Int64"})
+
+
+def _labels(tree: Tree) -> list[str]:
+    """Return what `Tree.label` says of every node, each made of its parent's."""
+    found = ["All"] * len(tree.nodes)
+    for node in tree.nodes:  # breadth first, so that a whole is seen before its parts
+        above = "" if node.parent is None else f"{found[node.id]}."
+        for turn, child in enumerate(node.children, 1):
+            found[child] = f"{above}{turn}"
+    return found
 
 
 def json_text(tree: Tree, *, n_terms: int, balance: float) -> str:
@@ -60,10 +72,10 @@ def text(tree: Tree) -> str:
     if not tree.nodes:
         return "empty tree"
     total = max(tree.nodes[0].size, 1)
-    lines = []
+    lines, labels = [], _labels(tree)
     for i in tree.walk():
         node = tree.nodes[i]
-        place, terms = "  " * node.depth + tree.label(i), ", ".join(tree.terms(i))
+        place, terms = "  " * node.depth + labels[i], ", ".join(tree.terms(i))
         lines.append(f"{place}  {node.size:,} ({node.size / total:.0%})  {terms}".rstrip())
     return "\n".join(lines)
 
@@ -169,6 +181,7 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
         if parent >= 0:
             children[int(parent)].append(node)
     _require_vectors(column, children)
+    _require_depth(parents)
     nodes: list[Node] = []
     splits = 0
     nothing = np.zeros((0, column["mean"].shape[1]))
@@ -195,6 +208,16 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
             )
         )
     return tuple(nodes)
+
+
+def _require_depth(parents: Any) -> None:
+    """Refuse a tree (parents of its nodes, breadth first) that is deeper than labels can be made for."""
+    depths: list[int] = []
+    for parent in parents:
+        depths.append(depths[parent] + 1 if parent >= 0 else 0)
+        if depths[-1] > MAX_DEPTH:
+            msg = f"the tree is more than {MAX_DEPTH:,} splits deep"
+            raise ValueError(msg)
 
 
 def _require_columns(column: dict[str, Any]) -> None:

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import dendrogram, is_valid_linkage, leaves_list
 
 from lvmkit.trees import Node, Tree
+from lvmkit.trees.forms import MAX_DEPTH, as_arrays, nodes_of
 
 
 def node(number, parent, children, depth, size, mean, rule="linear"):
@@ -26,7 +27,7 @@ def node(number, parent, children, depth, size, mean, rule="linear"):
         offsets=np.array([0.0, -0.5 * depth]) if split else np.zeros(0),
         rule=rule if split else "",
         strength=0.5 if split else np.nan,
-        support=0.75 + depth / 8 if split else np.nan,
+        support=0.75 + min(depth, 2) / 8 if split else np.nan,
         reason="" if split else "all its rows are equal",
     )
 
@@ -205,3 +206,32 @@ def test_ten_thousand_leaves():
     assert len(large.frontier(depth=5)) == 32
     assert is_valid_linkage(large.to_linkage())
     assert len(large.to_frame()) == 2 * n - 1
+
+
+def chain(depth):
+    nodes = [node(0, None, (), 0, depth + 1, [0.5, 0.5])]
+    for i in range(depth):
+        top = 2 * i - 1 if i else 0
+        nodes[top] = node(
+            top, nodes[top].parent, (2 * i + 1, 2 * i + 2), i, depth + 1 - i, [0.5] * 2
+        )
+        nodes += [
+            node(2 * i + 1, top, (), i + 1, depth - i, [0.5] * 2),
+            node(2 * i + 2, top, (), i + 1, 1, [0.5] * 2),
+        ]
+    return Tree(tuple(nodes))
+
+
+def test_labels_of_all_nodes_are_those_of_each(tree):
+    for one in (tree, chain(7)):
+        labels = [one.label(i) for i in range(len(one.nodes))]
+        assert one.to_frame()["label"].tolist() == labels
+        assert [line.split()[0] for line in str(one).splitlines()] == [
+            labels[i] for i in one.walk()
+        ]
+
+
+def test_trees_of_a_file_have_a_depth_that_labels_can_be_made_for():
+    assert nodes_of(as_arrays(chain(MAX_DEPTH)))[-1].depth == MAX_DEPTH
+    with pytest.raises(ValueError, match="more than 1,000 splits deep"):
+        nodes_of(as_arrays(chain(MAX_DEPTH + 1)))
