@@ -1,5 +1,6 @@
 """What lvmkit says when its input is wrong."""
 
+import copy
 from collections.abc import Iterable
 from math import inf
 from numbers import Integral, Real
@@ -47,14 +48,16 @@ _INDEX_KINDS = "int32 or int64"
 _REBUILD = "Build the matrix anew from its rows, columns and values (scipy.sparse.coo_array)"
 
 
-def check_structure(X: Any, name: str = "X") -> None:
+def check_structure(X: Any, name: str = "X") -> Any:
     """Refuse a sparse array whose indexes point outside it: compiled code would read and write other memory.
 
     One pass over the indexes, before anything else touches them: slicing, transposing or converting such an
-    array may already end the process. Whatever is not sparse passes.
+    array may already end the process. Whatever is not sparse passes. Indexes that are unsigned, short, or of the
+    other byte order are converted in what is returned.
     """
     if not sparse.issparse(X):
-        return
+        return X
+    X = _with_known_indexes(X)
     shape = X.shape
     if not all(isinstance(size, int | np.integer) and size >= 0 for size in shape):
         _broken(name, X, f"its shape is {shape}")
@@ -68,6 +71,41 @@ def check_structure(X: Any, name: str = "X") -> None:
         "dia": _check_diagonals,
     }
     checks[X.format](X, name)
+    return X
+
+
+def _with_known_indexes(X: Any) -> Any:
+    """Return a sparse array with indexes of int32 or int64 if they are whole numbers; entries are shared."""
+    held = vars(X)
+    known = {
+        part: _known_indexes(held[part])
+        for part in ("indptr", "indices", "offsets")
+        if part in held
+    }
+    if isinstance(held.get("coords"), tuple):
+        places = tuple(map(_known_indexes, held["coords"]))
+        same = all(a is b for a, b in zip(places, held["coords"], strict=True))
+        known["coords"] = held["coords"] if same else places
+    changed = {part: values for part, values in known.items() if values is not held[part]}
+    if changed:
+        X = copy.copy(X)  # what the user holds is left as it is
+        vars(X).update(changed)
+    return X
+
+
+def _known_indexes(indexes: Any) -> Any:
+    """Return whole numbers as scipy takes them; anything else, and what int64 cannot hold, as it is."""
+    if not isinstance(indexes, np.ndarray) or indexes.dtype.kind not in "iu":
+        return indexes
+    if indexes.dtype.itemsize < 4:
+        return indexes.astype(np.int32)
+    if indexes.dtype.kind == "i":
+        native = indexes.dtype.newbyteorder("=")
+        return indexes if indexes.dtype.isnative else indexes.astype(native)
+    largest = int(indexes.max(initial=0))
+    if largest >= 2**63:
+        return indexes
+    return indexes.astype(np.int32 if largest < 2**31 else np.int64)
 
 
 def _broken(name: str, X: Any, found: str) -> NoReturn:
@@ -182,8 +220,7 @@ def check_source(X: Any, name: str = "X", remedy: str = "") -> Any:
     Entries are not looked at, but for objects: see `check_matrix`.
     """
     if sparse.issparse(X):
-        check_structure(X, name)
-        return X
+        return check_structure(X, name)
     if isinstance(X, pd.DataFrame):
         _check_columns(X, name)
         return X
@@ -475,7 +512,7 @@ def require_range(
 def summable(X: Any, *, least_rows: int = 0) -> Any:
     """Return rows of which moments can be summed: finite, and of a size whose cubes are."""
     if sparse.issparse(X) and X.format == "csr" and X.dtype.kind == "f":
-        check_structure(X)
+        X = check_structure(X)
         # One product instead of several passes: models sum the rows that they have checked before.
         with np.errstate(all="ignore"):
             if len(X.shape) == 2 and X.shape[0] >= least_rows and X.data @ X.data < 1e180:

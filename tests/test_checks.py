@@ -271,6 +271,71 @@ def test_what_is_spare_at_the_end_of_indices_does_not_matter():
     check_structure(matrix)
 
 
+ODD = ("u1", "u2", "u4", "u8", ">i4", ">i8", ">u4", "i2")
+
+
+def with_indexes(matrix, dtype):
+    """Return a matrix of which all indexes are of another type, as other libraries and files have them."""
+    if matrix.format == "coo":
+        matrix.coords = tuple(part.astype(dtype) for part in matrix.coords)
+    elif matrix.format == "dia":
+        matrix.offsets = matrix.offsets.astype(dtype)
+    else:
+        matrix.indices, matrix.indptr = matrix.indices.astype(dtype), matrix.indptr.astype(dtype)
+    return matrix
+
+
+@pytest.mark.parametrize("dtype", ODD)
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo"])
+def test_indexes_of_any_type_give_what_the_plain_matrix_gives(kind, dtype, tmp_path):
+    matrix = with_indexes(sparse.csr_array(data()).asformat(kind), dtype)
+    part = "coords" if kind == "coo" else "indices"
+    held = getattr(matrix, part)
+    checked = check_structure(matrix)
+    assert (checked.toarray() == data()).all()
+    assert getattr(matrix, part) is held
+    for model in (
+        models.BernoulliMixture(2),
+        models.SpectralTree(2),
+        models.SUSTain(2, n_jobs=1, random_state=0),
+    ):
+        plain = clone(model).fit(data())
+        found = clone(model).fit(matrix)
+        assert (found.labels_ == plain.labels_).all() if hasattr(plain, "labels_") else True
+        assert np.allclose(found.weights_, plain.weights_)
+    cohort = cohorts.from_counts(matrix)
+    assert (cohort.X.toarray() == data()).all()
+
+
+@pytest.mark.parametrize("dtype", ODD)
+def test_indexes_of_any_type_are_told_where_they_are_wrong(dtype):
+    for kind in ("csr", "csc", "coo"):
+        matrix = with_indexes(sparse.csr_array(data()).asformat(kind), dtype)
+        (matrix.coords[1] if kind == "coo" else matrix.indices)[3] = 100
+        with pytest.raises(ValueError, match=r"\[3\] is 100, and must be from 0 to"):
+            check_structure(matrix)
+    matrix = with_indexes(sparse.csr_array(data()), "u8")
+    matrix.indices[2] = 2**64 - 1
+    with pytest.raises(
+        ValueError, match="indices must be one row of int32 or int64; found .*uint64"
+    ):
+        check_structure(matrix)
+
+
+def test_diagonals_and_tensors_take_indexes_of_any_type():
+    diagonal = with_indexes(sparse.dia_array(np.eye(5)), ">i4")
+    assert (check_structure(diagonal).toarray() == np.eye(5)).all()
+    counts = np.arange(24).reshape(2, 3, 4) % 3
+    tensor = with_indexes(sparse.coo_array(counts), "u4")
+    labels = [list("ab"), list("abc"), list("abcd")]
+    assert (cohorts.CountTensor(tensor, ("a", "b", "c"), labels).counts.toarray() == counts).all()
+    plain, found = (
+        models.SUSTain(1, n_jobs=1, random_state=0).fit(X)
+        for X in (sparse.coo_array(counts), tensor)
+    )
+    assert all((a == b).all() for a, b in zip(plain.factors_, found.factors_, strict=True))
+
+
 @pytest.mark.parametrize("fault", BROKEN)
 def test_refusals_name_the_argument_and_the_place(fault):
     with pytest.raises(ValueError, match=r"^rows is a broken sparse .*Build the matrix anew"):

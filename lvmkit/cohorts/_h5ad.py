@@ -125,10 +125,12 @@ def _check_matrices(cohort: Any, name: str) -> None:
     """Check every sparse matrix before anything computes with it; refuse what holds no numbers."""
     for place, matrix in _matrices(cohort):
         try:
-            check_structure(matrix, place)
+            known = check_structure(matrix, place)
         except ValueError as error:
             msg = f"“{name}”: {error}"
             raise _RefusedError(msg) from error
+        if known is not matrix:  # its indexes had no sign, or the other byte order
+            matrix.indices, matrix.indptr = known.indices, known.indptr
     kind = getattr(getattr(cohort.X, "dtype", None), "kind", "")
     if kind not in ("b", "i", "u", "f"):
         found = "nothing" if cohort.X is None else f"what is no numbers ({cohort.X.dtype})"

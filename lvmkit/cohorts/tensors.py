@@ -85,8 +85,7 @@ class CountTensor:
 
     def __post_init__(self) -> None:
         """Check the parts against each other and put the cells in order."""
-        check_structure(self.counts, "counts")
-        counts = _counts(self.counts)
+        counts = _counts(check_structure(self.counts, "counts"))
         for name, given in {"modes": self.modes, "labels": self.labels}.items():
             if isinstance(given, str) or not isinstance(given, Iterable):
                 msg = f"{name} must have one entry for each axis of counts; found {given!r} ({type(given).__name__})."

@@ -61,9 +61,9 @@ def named(X: Any) -> Named | None:
     if all(hasattr(X, name) for name in ("counts", "modes", "labels")) and not hasattr(
         X, "columns"
     ):
-        check_structure(X.counts, "X.counts")
+        counts = check_structure(X.counts, "X.counts")
         labels = [None, *(np.asarray(table.index, dtype=object) for table in X.labels[1:])]
-        return Named(X.counts, list(X.modes), labels)
+        return Named(counts, list(X.modes), labels)
     if hasattr(X, "obs"):  # an AnnData, which numpy would take apart row by row
         return None
     X = check_source(X)

@@ -212,3 +212,19 @@ def test_the_trial_reads_every_kind_of_array_once_and_ends_on_loops(tmp_path, mo
     _h5ad_trial.main(str(path))
     assert len({"/obs/age", "/uns/age"} & set(found)) == 1
     assert {"/uns/text", "/uns/empty", "/uns/none", "/uns/one"} <= set(found)
+
+
+@pytest.mark.parametrize("dtype", ["u4", "u8", ">i4"])
+def test_indexes_of_any_type_are_read(tmp_path, dtype):
+    path = made(tmp_path / "cohort.h5ad", layer="raw")
+    plain = read_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        for group in (file["X"], file["layers/raw"]):
+            for part in ("indices", "indptr"):
+                values = group[part][()]
+                del group[part]
+                array(group, part, data=values.astype(dtype))
+    found = read_h5ad(path)
+    for one, other in ((found.X, plain.X), (found.layers["raw"], plain.layers["raw"])):
+        assert (one.toarray() == other.toarray()).all()
+    assert (found[3:7].X.toarray() == plain[3:7].X.toarray()).all()
