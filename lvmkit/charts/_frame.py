@@ -1,6 +1,7 @@
 """Layout shared by the charts: fixed margins, texts cut to fit, rows with labels that are links."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, takewhile
 from typing import Any
 from urllib.parse import quote
 
@@ -61,20 +62,22 @@ def frame(
 
 def text_width(text: str, size: float = TEXT_SIZE) -> float:
     """Estimate the width of a text in pixels, for Arial and fonts like it."""
-    units = sum(
-        0.31 if c in _NARROW else 0.86 if c in _WIDE else 0.68 if c.isupper() else 0.56
-        for c in text
-    )
-    return units * size
+    return sum(_units(text)) * size
+
+
+def _units(text: str) -> Iterator[float]:
+    """Yield the estimated width of each character, as a share of the size."""
+    for c in text:
+        yield 0.31 if c in _NARROW else 0.86 if c in _WIDE else 0.68 if c.isupper() else 0.56
 
 
 def fitted(text: str, pixels: float, size: float = TEXT_SIZE) -> str:
     """Cut a text to a width; an ellipsis says that it was cut."""
     if text_width(text, size) <= pixels:
         return text
-    while text and text_width(text + "…", size) > pixels:
-        text = text[:-1]
-    return text.rstrip(" ·,;") + "…"
+    end = text_width("…", 1)
+    kept = takewhile(lambda units: (units + end) * size <= pixels, accumulate(_units(text)))
+    return text[: sum(1 for _ in kept)].rstrip(" ·,;") + "…"
 
 
 def wrapped(text: str, pixels: float, size: float, *, bold: bool = False) -> list[str]:

@@ -81,8 +81,9 @@ def test_the_folder_of_data_is_read_and_not_written(start, tmp_path):
 def test_whoever_sits_at_the_machine_names_any_file(start, tmp_path):
     assert Folders().checked("../outside.csv") == Path("../outside.csv")
     assert Folders().checked("~/x.csv") == Path.home() / "x.csv"
-    with pytest.raises(ValueError, match="is no file name"):
-        Folders().checked("a\0b")
+    for text in ("a\0b", "x" * 300, "x/" * 3_000):
+        with pytest.raises(ValueError, match="is no file name"):
+            Folders().checked(text)
 
 
 def test_a_home_that_is_everything_opens_nothing(start, tmp_path):

@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+LONGEST, LONGEST_NAME = 4_095, 255
+"""Bytes of a path, and of each name in it, on the file systems in use."""
+
 _open_only: ContextVar[tuple[Path, ...] | None] = ContextVar("_open_only", default=None)
 
 
@@ -55,6 +58,10 @@ class Folders:
         """
         if "\0" in text:
             message = f"{text!r} is no file name; type it again."
+            raise ValueError(message)
+        told = text.encode(errors="replace")
+        if len(told) > LONGEST or max(map(len, told.split(b"/"))) > LONGEST_NAME:
+            message = f"“{text[:40]}…” is no file name: it is too long. Name another file."
             raise ValueError(message)
         if self.allowed is None:
             return _expanded(text)
