@@ -59,7 +59,7 @@ def test_a_number_out_of_range_is_refused_where_it_is_typed(page, board):
     box = page.get_by_role("spinbutton", name="Clusters")
     box.fill("99")
     box.press("Enter")
-    expect(page.locator(".lvm-wrong:visible")).to_have_text("Enter a number from 2 to 40.")
+    expect(page.locator(".lvm-wrong:visible")).to_have_text("Enter a whole number from 2 to 40.")
     assert board.components["controls"].values["k"] != 99
     box.fill("12")
     box.press("Enter")

@@ -11,14 +11,19 @@ from lvmkit_widgets.exchange import asked_by
 from lvmkit_widgets.kinds import Form, Sizes, Status, Table, Text
 from lvmkit_widgets.twins import PageHost, flat_fields
 
+CONTROLS = [
+    {"name": "k", "kind": "number", "min": 1, "step": 1},
+    *({"name": name, "kind": "button"} for name in ("fit", "a", "b", "c", "d")),
+]
+
 
 @pytest.fixture
 def board():
     parts = {
         "status": Status(),
-        "controls": Form(values={"k": 3}),
-        "sizes": Sizes(),
-        "table": Table(key="id"),
+        "controls": Form(controls=CONTROLS, values={"k": 3}),
+        "sizes": Sizes(items=[{"id": i} for i in range(5)]),
+        "table": Table(key="id", rows=[{"id": 0}, {"id": 1}], page_size=1),
         "words": Text(),
     }
     return Dashboard(
@@ -82,19 +87,20 @@ def test_values_arrive_before_the_button_that_was_pressed(board):
 def test_an_answer_is_not_undone_by_the_message_that_it_answers(asked):
     """A browser says what was picked, and that it lacks what belongs to it."""
     names = [f"part{i}" for i in range(9)]
-    board = Dashboard({name: Text() for name in names}, names)
+    board = Dashboard({name: Table() for name in names}, names)
     picked = names[0] if asked == "first" else names[-1]
     others = [name for name in names if name != picked]
 
     def answer(_):
         for name in others:
-            board.components[name].text = "there"
+            board.components[name].search = "there"
 
-    board.listen(picked, "text", answer)
+    board.listen(picked, "search", answer)
     twin = board._exchange.page()
-    twin.param.update({f"{picked}_text": "7"} | {f"{name}_text": "on its way" for name in others})
+    sent = {f"{picked}_search": "7"} | {f"{name}_search": "on its way" for name in others}
+    twin.param.update(sent)
     for name in others:
-        assert board.components[name].text == getattr(twin, f"{name}_text") == "there"
+        assert board.components[name].search == getattr(twin, f"{name}_search") == "there"
 
 
 def test_two_clicks_that_a_host_merged_into_one_message_both_happen(board):
@@ -132,9 +138,9 @@ def test_an_unforeseen_error_is_told_without_a_traceback(board, caplog):
 
 
 def test_a_value_out_of_bounds_from_a_browser_is_refused(board):
-    board._exchange.receive({"table_page": -4, "words_text": "kept"}, Loop())
+    board._exchange.receive({"table_page": -4, "table_search": "kept"}, Loop())
     assert board.components["table"].page == 0
-    assert board.components["words"].text == "kept"
+    assert board.components["table"].search == "kept"
     assert board.components["status"].state_now == "error"
 
 

@@ -16,6 +16,8 @@ import numpy as np
 import param
 from param.parameterized import instance_descriptor
 
+from lvmkit_widgets.rules import Rule
+
 
 def jsonable(value: Any) -> Any:
     """Return a value as plain lists, dicts, numbers, text and bytes that every host can carry.
@@ -82,6 +84,8 @@ class Component(param.Parameterized):
     """
 
     kind: ClassVar[str] = ""
+    sent: ClassVar[Mapping[str, Rule]] = {}
+    """Fields that ``static/<kind>.js`` sets, or that another part's does, each with the rule of what it may send."""
 
     title = param.String("", doc="Heading of the section; without one no section is drawn.")
     help = param.String("", doc="What the reader sees here and how the numbers are made.")

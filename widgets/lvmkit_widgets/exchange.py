@@ -13,10 +13,13 @@ from param.parameterized import batch_call_watchers
 
 from lvmkit_widgets.component import Component, Signal
 from lvmkit_widgets.jobs import Host
+from lvmkit_widgets.rules import equal
 from lvmkit_widgets.twins import Shape, flat_fields, native_twin, page_twin
 
 DEEPEST, LONGEST, LARGEST = 40, 1_000_000, 2**53
 """What a page may send: values in values so deep, texts so long, whole numbers that floats hold."""
+
+NOTHING, PLAIN = "nothing from a page", "values of another kind"
 
 asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 """The host whose reader is being answered; None while Python itself acts."""
@@ -187,21 +190,92 @@ class Exchange:
                 known = getattr(self.parts[name], field)[0]
                 for happened in value[2] if len(value) > 2 else []:  # merged by the host on the way
                     if happened[0] > known:
-                        self._update(name, {field: happened})
-                self._update(name, {field: value})
+                        self._let_happen(name, field, happened)
+                self._let_happen(name, field, value)
 
     def _understood(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a page of ours can send; the reader is told of anything else, which changes nothing."""
-        kept = {}
+        """Return what a page of ours can send now; the reader is told of anything else, which changes nothing.
+
+        Signals are judged when their turn comes, since what is shown may change till then.
+        """
+        kept, refused = {}, {}
         for key in self._flat.keys() & changes.keys():
             name, field = self._flat[key]
             kind, value = self.parts[name].param[field], changes[key]
             fits = is_signal(value) if isinstance(kind, Signal) else _is_of(kind, value)
-            if fits and (isinstance(kind, param.Bytes) or is_plain(value)):
+            if not (fits and (isinstance(kind, param.Bytes) or is_plain(value))):
+                refused[key] = PLAIN
+            elif isinstance(kind, Signal) or not (wanted := self._refusal(name, field, value)):
                 kept[key] = value
-            else:
-                self._fail(_not_understood(f"{name}, {field}"))
+            elif not equal(value, getattr(self.parts[name], field)):
+                refused[key] = wanted
+        for key in self._handed_on(kept, changes, refused):
+            kept[key] = changes[key]
+            del refused[key]
+        for key in [key for key in self._flat if key in refused]:
+            self._refuse(key, refused[key])
+        # No button acts on values that were not taken.
+        halted = {self._flat[key][0] for key in refused}
+        for key in [key for key in kept if self._is_signal(key) and self._flat[key][0] in halted]:
+            self._show_again(key)
+            del kept[key]
         return kept
+
+    def _is_signal(self, key: str) -> bool:
+        """Return whether a flat name is that of a signal."""
+        name, field = self._flat[key]
+        return isinstance(self.parts[name].param[field], Signal)
+
+    def _refusal(self, name: str, field: str, value: Any) -> str:
+        """Return what a page may send for a field instead of a value; "" if it may send that."""
+        part = self.parts[name]
+        return part.sent[field](part, self.parts, value) if field in part.sent else NOTHING
+
+    def _handed_on(
+        self, kept: Mapping[str, Any], changes: Mapping[str, Any], refused: Mapping[str, str]
+    ) -> set[str]:
+        """Return fields, refused by themselves, that a page filled by a link from one that it may set so."""
+        stage: Any = self.parts["stage"]
+        taken, found = dict(kept), set()
+        links = stage.links if refused else []
+        for _ in links:  # a link may hand on to another
+            for source, target in ([end.replace(".", "_", 1) for end in link] for link in links):
+                if refused.get(target, PLAIN) == PLAIN or source not in self._flat:
+                    continue
+                if any(equal(value, changes[target]) for value in self._values_of(source, taken)):
+                    taken[target] = changes[target]
+                    found.add(target)
+        return found
+
+    def _values_of(self, key: str, kept: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield what a field holds now, and what a page sets it to; of a signal, what happened."""
+        name, field = self._flat[key]
+        now, signal = getattr(self.parts[name], field), self._is_signal(key)
+        yield now[1] if signal else now
+        if key in kept and not signal:
+            yield kept[key]
+        elif key in kept and not self._refusal(name, field, kept[key][1]):
+            yield kept[key][1]
+
+    def _let_happen(self, name: str, field: str, happened: Any) -> None:
+        """Let a signal happen, unless no page can send it now."""
+        wanted = self._refusal(name, field, happened[1])
+        if not wanted:
+            self._update(name, {field: happened})
+        elif not equal(happened, getattr(self.parts[name], field)):
+            self._refuse(f"{name}_{field}", wanted)
+
+    def _refuse(self, key: str, wanted: str) -> None:
+        """Tell the reader of a value that no page sends."""
+        name, field = self._flat[key]
+        part = self.parts[name]
+        self._fail(_not_understood(part.title or f"{name}, {field}", wanted))
+        self._show_again(key)
+
+    def _show_again(self, key: str) -> None:
+        """Let all hosts show what a field holds, not what the page sent."""
+        name, field = self._flat[key]
+        self._pending.setdefault(key, getattr(self.parts[name], field))
 
     def _update(self, name: str, fields: dict[str, Any]) -> None:
         """Set fields of a component, or tell what is wrong with them."""
@@ -238,7 +312,7 @@ class Exchange:
 def is_plain(value: Any, depth: int = DEEPEST) -> bool:
     """Return whether a value is what JSON can hold, and neither huge nor deep."""
     if isinstance(value, str):
-        return len(value) <= LONGEST
+        return len(value) <= LONGEST and _is_text(value)
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, int | float):
@@ -247,9 +321,19 @@ def is_plain(value: Any, depth: int = DEEPEST) -> bool:
         return all(is_plain(item, depth - 1) for item in value)
     if depth and isinstance(value, Mapping):
         return all(
-            isinstance(key, str) and is_plain(item, depth - 1) for key, item in value.items()
+            isinstance(key, str) and is_plain(key) and is_plain(item, depth - 1)
+            for key, item in value.items()
         )
     return False
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a text can be written: JSON can hold halves of characters, which nothing can draw or save."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _is_of(kind: param.Parameter[Any], value: Any) -> bool:
@@ -271,7 +355,10 @@ def is_signal(value: Any, *, earlier: bool = True) -> bool:
     return isinstance(merged, list | tuple) and all(is_signal(one, earlier=False) for one in merged)
 
 
-def _not_understood(what: str) -> ValueError:
+def _not_understood(what: str, wanted: str) -> ValueError:
     """Return what a reader is told of a message that no page of ours sends."""
-    message = f"The page sent something that is not understood ({what}); nothing was changed. Reload the page."
+    message = (
+        f"The page sent something that is not understood: {what} takes {wanted}. "
+        "Nothing was changed; try again, or reload the page."
+    )
     return ValueError(message)

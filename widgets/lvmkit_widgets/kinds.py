@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import param
 
+from lvmkit_widgets import rules
 from lvmkit_widgets.component import Component, Field, Signal
+from lvmkit_widgets.rules import Rule
+
+RELEVANCE_COLUMNS = ("code", "title", "n", "total", "share", "overall", "lift", "relevance")
 
 
 class Stage(Component):
     """The dashboard's own fields: its heading, layout, open tabs, links, and files handed over."""
 
     kind: ClassVar[str] = "stage"
+    sent: ClassVar[Mapping[str, Rule]] = {"tabs": rules.tabs, "file_taken": rules.count}
 
     subtitle = param.String("", doc="One line under the heading, such as cohort and size.")
     layout = Field(default=None, doc="Where the components stand; see `Dashboard`.")
@@ -37,6 +43,7 @@ class Form(Component):
     """
 
     kind: ClassVar[str] = "form"
+    sent: ClassVar[Mapping[str, Rule]] = {"values": rules.values, "pressed": rules.button}
 
     controls = Field(default=[], instantiate=True, doc="The controls, in order.")
     values = Field(default={}, instantiate=True, doc="Name of the control to its value.")
@@ -53,6 +60,11 @@ class Status(Component):
     """What is going on: at work with progress, done with a way back, an error in plain words."""
 
     kind: ClassVar[str] = "status"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "cancel": rules.nothing,
+        "seen": rules.nothing,
+        "pressed": rules.action,
+    }
 
     state_now: Any = param.Selector(
         default="idle", objects=["idle", "busy", "done", "info", "error"], doc="What to show."
@@ -72,6 +84,7 @@ class Sizes(Component):
     """The clusters in a strip, with number and share of patients; one is selected."""
 
     kind: ClassVar[str] = "sizes"
+    sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.item, "others": rules.items}
 
     items = Field(
         default=[],
@@ -91,6 +104,15 @@ class Relevance(Component):
     """
 
     kind: ClassVar[str] = "relevance"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "balance": rules.share,
+        "sort": rules.order_of(*RELEVANCE_COLUMNS),
+        "search": rules.words,
+        "code": rules.code_or_none,
+        "pick": rules.code,
+        "spread": rules.spread,
+        "spread_total": rules.total,
+    }
 
     centers = param.Bytes(b"", doc="float32, clusters x codes: the share of each code; NaN hides.")
     overall = param.Bytes(b"", doc="float32, one per code; empty: weights times centers.")
@@ -125,6 +147,7 @@ class Heat(Component):
     """
 
     kind: ClassVar[str] = "heat"
+    sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.cell, "code": rules.column_or_none}
 
     cells = param.Bytes(b"", doc="uint8, rows x columns, 255 is one.")
     columns = Field(default=[], instantiate=True, doc="Dicts: code, title.")
@@ -148,6 +171,13 @@ class Table(Component):
     """
 
     kind: ClassVar[str] = "table"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "selected": rules.row,
+        "pick": rules.row,
+        "sort": rules.order_of(),
+        "page": rules.page,
+        "search": rules.words,
+    }
 
     columns = Field(default=[], instantiate=True, doc="The columns, in order.")
     rows = Field(default=[], instantiate=True, doc="Dicts: key of the column to the cell.")
@@ -168,6 +198,7 @@ class Picture(Component):
     """An SVG picture; marks that link to ``#name=value`` can be picked by mouse and keyboard."""
 
     kind: ClassVar[str] = "picture"
+    sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.link}
 
     svg = param.String("", doc="The picture; scripts in it are removed.")
     alt = param.String("", doc="What the picture shows, for readers who cannot see it.")
@@ -191,6 +222,7 @@ class Steps(Component):
     """A slider over a few named steps, such as fitted models."""
 
     kind: ClassVar[str] = "steps"
+    sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.place_in("options")}
 
     label = param.String("", doc="What is chosen.")
     options = Field(default=[], instantiate=True, doc="Dicts: label, and note for small print.")
@@ -201,6 +233,12 @@ class TopicMap(Component):
     """Topics as circles, as far from each other as their words differ, and the topics of a term."""
 
     kind: ClassVar[str] = "topic_map"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "selected": rules.item,
+        "other": rules.item_or_none,
+        "term": rules.code_or_none,
+        "seen": rules.words,
+    }
 
     items = Field(
         default=[],
@@ -222,6 +260,11 @@ class Versus(Component):
     """Two topics face to face, from the numbers of a `Relevance`."""
 
     kind: ClassVar[str] = "versus"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "first": rules.topic,
+        "second": rules.topic,
+        "pick": rules.code,
+    }
 
     source = param.String("relevance", doc="Name of the component that holds the numbers.")
     first = param.Integer(None, allow_None=True, doc="Id of a topic.")
@@ -234,6 +277,7 @@ class Documents(Component):
     """The documents that stand for a topic, with its words marked in their texts."""
 
     kind: ClassVar[str] = "documents"
+    sent: ClassVar[Mapping[str, Rule]] = {"open": rules.document, "opened": rules.nothing}
 
     items = Field(
         default={},
@@ -254,6 +298,14 @@ class Tree(Component):
     """
 
     kind: ClassVar[str] = "tree"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "selected": rules.place_in("children"),
+        "row": rules.node_row,
+        "opened": rules.places_in("children"),
+        "frontier": rules.frontier,
+        "code": rules.words,
+        "cut": rules.cut,
+    }
 
     children = Field(default=[], instantiate=True, doc="Nodes to lists of their parts; 0: root.")
     sizes = Field(default=[], instantiate=True, doc="Rows of each node, or text such as '<11'.")
@@ -289,6 +341,7 @@ class Branches(Component):
     """What tells the two parts of a node of a `Tree` apart, from the numbers of a `Relevance`."""
 
     kind: ClassVar[str] = "branches"
+    sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.code}
 
     source = param.String("tree", doc="Name of the tree.")
     top = param.Integer(10, bounds=(1, None), doc="Number of codes on each side.")
@@ -299,6 +352,14 @@ class Phenotypes(Component):
     """Phenotypes as cards: scores of features by mode, patients at each score, name, note and mark."""
 
     kind: ClassVar[str] = "phenotypes"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "selected": rules.item,
+        "other": rules.item_or_none,
+        "sort": rules.one_of("id", "share", "weight", "size", "name"),
+        "show": rules.one_of("all", "yes", "no", "open"),
+        "search": rules.words,
+        "edit": rules.edit,
+    }
 
     items = Field(
         default=[],
@@ -335,6 +396,12 @@ class Covariates(Component):
     """Clusters of covariates at one ν: what they speak for, how strongly, and where a covariate is."""
 
     kind: ClassVar[str] = "covariates"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "selected": rules.covariate_cluster,
+        "covariate": rules.place_in("names", or_none=True),
+        "sort": rules.order_of("cluster", "size", "speaks", "odds", "names"),
+        "page": rules.cluster_page,
+    }
 
     names = Field(default=[], instantiate=True, doc="What covariates are called.")
     classes = Field(default=[], instantiate=True, doc="Names of the classes.")
@@ -363,6 +430,16 @@ class TensorSlices(Component):
     """A slice of the clusters' means or discriminants; which one is chosen in the browser."""
 
     kind: ClassVar[str] = "tensor_slices"
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "cluster": rules.place_in("clusters"),
+        "show": rules.one_of("mean", "difference", "discriminant"),
+        "rows": rules.place_in("modes"),
+        "columns": rules.place_in("modes"),
+        "scale": rules.one_of("all", "slice", "row"),
+        "outlined": rules.flag,
+        "at": rules.slice_at,
+        "entry": rules.entry,
+    }
 
     modes = Field(default=[], instantiate=True, doc="Dicts: name, labels (one for each place).")
     clusters = Field(default=[], instantiate=True, doc="Names of the clusters.")

@@ -115,7 +115,8 @@ class NativeTwin(anywidget.AnyWidget):
         """Take what the browser changed, and hand it to the dashboard as one change."""
         super().set_state(sync_data)
         if self._receive is not None:
-            self._receive({key: getattr(self, key) for key in sync_data}, self._host)
+            ours = {key: getattr(self, key) for key in sync_data if self.has_trait(key)}
+            self._receive(ours, self._host)
 
     def push(self, changes: Mapping[str, Any]) -> None:
         """Show changed fields, in one message."""

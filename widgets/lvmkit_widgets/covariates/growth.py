@@ -55,7 +55,14 @@ class Growth(PathPart):
                 "min": 1,
                 "step": 0.1,
             },
-            {"name": "most", "kind": "number", "label": "Covariates at most", "min": 1, "max": 200},
+            {
+                "name": "most",
+                "kind": "number",
+                "label": "Covariates at most",
+                "min": 1,
+                "max": 200,
+                "step": 1,
+            },
         ]
         self.form.values = {"every": state.every, "least": state.least_odds, "most": state.most}
         self.tree.param.update(**self._fields())

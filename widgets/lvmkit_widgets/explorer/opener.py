@@ -123,7 +123,14 @@ class Opener:
                 "help": "CSV, TSV, Parquet or h5ad. Goes before the choice above.",
                 "wide": True,
             },
-            {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "max": 100},
+            {
+                "name": "k",
+                "kind": "number",
+                "label": "Number of clusters",
+                "min": 1,
+                "max": 100,
+                "step": 1,
+            },
             {
                 "name": "model",
                 "kind": "text",

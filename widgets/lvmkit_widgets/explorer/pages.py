@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.dashboard import Dashboard
@@ -63,9 +64,12 @@ class Pages:
     def turn(self) -> None:
         """Show the page that is asked for."""
         table, frame = self.table, self.frame
-        for word in table.search.lower().split():
-            texts = frame[self.words].astype(str).agg(" ".join, axis=1).str.lower()
-            frame = frame[texts.str.contains(word, regex=False)]
+        wanted = table.search.lower().split()
+        if wanted:
+            cells = frame[self.words].astype(str).itertuples(index=False, name=None)
+            texts = [" ".join(row).lower() for row in cells]
+            fits = [all(word in text for word in wanted) for text in texts]
+            frame = frame[np.array(fits, dtype=bool)]
         column, direction = table.sort
         if column in frame:
             frame = frame.sort_values(

@@ -14,10 +14,12 @@ function numberControl(control, id, send) {
     const value = Number(el.value);
     const low = min !== undefined && value < min;
     const high = max !== undefined && value > max;
-    if (!el.validity.badInput && !low && !high) return send(value);
+    const whole = Number.isInteger(step);
+    const broken = whole && !Number.isInteger(value);
+    if (!el.validity.badInput && !low && !high && !broken) return send(value);
     const from = min === undefined ? "" : ` from ${min}`;
     const to = max === undefined ? "" : ` to ${max}`;
-    return send(undefined, `Enter a number${from}${to}.`);
+    return send(undefined, `Enter a ${whole ? "whole " : ""}number${from}${to}.`);
   });
   return { el, show: (value) => (el.value = value ?? "") };
 }

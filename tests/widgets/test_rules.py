@@ -1,0 +1,299 @@
+"""What pages may send for each field, and what becomes of anything else."""
+
+import re
+from importlib.resources import files
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lvmkit_widgets import rules
+from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.explorer.pages import Pages
+from lvmkit_widgets.kinds import (
+    KINDS,
+    Branches,
+    Covariates,
+    Documents,
+    Form,
+    Heat,
+    Phenotypes,
+    Picture,
+    Relevance,
+    Sizes,
+    Stage,
+    Status,
+    Steps,
+    Table,
+    TensorSlices,
+    TopicMap,
+    Tree,
+    Versus,
+)
+
+ITEMS = [{"id": 0}, {"id": 4}]
+ROWS = [{"id": "a"}, {"id": 2}, {"id": "<11"}]
+CONTROLS = [
+    {"name": "k", "kind": "number", "label": "Clusters", "min": 2, "max": 9, "step": 1},
+    {"name": "cut", "kind": "number", "min": 0.5},
+    {"name": "prior", "kind": "range", "min": 0, "max": 2, "step": 0.1},
+    {"name": "start", "kind": "select", "options": [["a", "A"], [True, "yes"]]},
+    {"name": "codes", "kind": "multiselect", "options": ["250", ["428", "Heart failure"]]},
+    {"name": "adults", "kind": "check"},
+    {"name": "name", "kind": "text"},
+    {"name": "note", "kind": "textarea"},
+    {"name": "say", "kind": "note"},
+    {"name": "fit", "kind": "button"},
+]
+VALUES = {"k": 3, "gone": 7}
+
+
+def relevance(**fields):
+    return Relevance(codes=["250", "428"], weights=[0.5, 0.5], names=["a", "b"], **fields)
+
+
+def tree():
+    return Tree(children=[[1, 2], [], [3, 4], [], []], source="relevance", held=[0, 2])
+
+
+def phenotypes():
+    return Phenotypes(items=ITEMS)
+
+
+def table(**fields):
+    columns = [{"key": "id"}, {"key": "n"}]
+    return Table(columns=columns, key="id", rows=ROWS, page_size=2, **fields)
+
+
+def picture():
+    return Picture(svg='<svg><a href="#code=a%26b"/><a xlink:href="#step=3"><g/></a></svg>')
+
+
+def covariates():
+    weights = np.zeros((2, 3), dtype=np.float32).tobytes()
+    return Covariates(names=["x", "y"], classes=["a", "b"], weights=weights, page_size=2)
+
+
+def slices():
+    modes = [{"name": "a", "labels": ["p", "q"]}, {"name": "b", "labels": ["r"]}]
+    means = np.zeros((2, 2), dtype=np.float32).tobytes()
+    return TensorSlices(modes=modes, clusters=["0", "1"], means=means)
+
+
+def heat():
+    return Heat(bands=[{"id": 3}], columns=[{"code": "250"}])
+
+
+def stage():
+    layout = ["a", {"row": [{"tabs": [{"content": "b"}, {"content": "c"}], "id": "main"}]}]
+    return Stage(layout=layout, tabs={"main": 0})
+
+
+def form(**values):
+    return Form(controls=CONTROLS, values=VALUES | values)
+
+
+TAKEN = [
+    (Sizes(items=ITEMS), "selected", [0, 4], [1, True, False, "0", None, 0.5, [0]]),
+    (Sizes(items=ITEMS), "others", [[], [4], [4, 0]], [[1], [0, 0], [False], "04", [[0]], None]),
+    (table(), "pick", ["a", 2, "<11"], ["b", 2.5, "2", True, None, ["a"], {}]),
+    (table(), "selected", ["a", 2], ["", None, 0]),
+    (Table(rows=ROWS), "pick", [], ["a", None]),
+    (table(), "page", [0, 1], [2, -1, 0.5, True, "1"]),
+    (table(page=7), "page", [0, 6], [7]),
+    (table(total=9), "page", [4], [5]),
+    (table(), "sort", [["n", "asc"], ["id", "desc"]], [["x", "asc"], ["n", "up"], ["n"], "na", {}]),
+    (table(), "search", ["", "heart"], [None, 1, "x" * 5_001]),
+    (picture(), "pick", [{"code": "a&b"}, {"step": "3"}], [{"step": "4"}, {"step": 3}, {}, "3"]),
+    (Steps(options=[{}, {}]), "selected", [0, 1], [2, -1, True, 0.5, None, "0"]),
+    (form(), "pressed", ["fit"], ["k", "say", "", None, 1, ["fit"]]),
+    (Status(actions=[["undo", "Undo"]]), "pressed", ["undo"], ["redo", None]),
+    (Status(), "cancel", [None], [1, "x", {}]),
+    (stage(), "tabs", [{"main": 1}], [{"main": 2}, {"main": True}, {"x": 0, "main": 0}, {}, []]),
+    (relevance(), "pick", ["428"], ["", "429", 428, None, ["428"]]),
+    (relevance(), "code", ["428", ""], ["429", None]),
+    (relevance(), "balance", [0, 0.5, 1], [True, -0.1, 1.5, "0.5", None, float("nan")]),
+    (relevance(), "sort", [["lift", "asc"]], [["lifts", "asc"], None]),
+    (relevance(), "spread", [[], [0.5, None]], [[1, 2, 3], ["x"], [True], 3]),
+    (heat(), "pick", [{"cluster": 3, "code": None}], [{"cluster": 3}, {"cluster": 1, "code": None}]),
+    (heat(), "pick", [{"cluster": None, "code": "250"}], [{"cluster": None, "code": "x"}, "250"]),
+    (heat(), "code", ["", "250"], ["x", None]),
+    (TopicMap(items=ITEMS), "other", [None, 4], [3, True]),
+    (TopicMap(items=ITEMS), "term", ["", "250"], ["x", None]),
+    (Versus(), "first", [None, 1], [2, True, "1"]),
+    (Versus(), "pick", ["250"], ["x", "", None]),
+    (Branches(), "pick", ["428"], ["429", "", None, 1.5]),
+    (Documents(items={"0": [{"row": 3}]}), "open", [3], [4, None, "3"]),
+    (Documents(), "opened", [None], [{"row": 3, "text": "x"}]),
+    (tree(), "selected", [0, 4], [5, -1, True, 1.5, None]),
+    (tree(), "row", [None, 1], [2, True]),
+    (tree(), "opened", [[], [0, 2]], [[9], [0, 0], [0.0], 0]),
+    (tree(), "frontier", [[0], [1, 2], [4, 1, 3]], [[], [1], [0, 1], [1, 3], [1, 2, 2], None]),
+    (tree(), "cut", [{"level": 1}, {"prune": 0}], [{}, {"level": 9}, {"level": 1, "prune": 1}, 1]),
+    (tree(), "code", ["what is typed"], [None, 5]),
+    (phenotypes(), "selected", [4], [1, None]),
+    (phenotypes(), "show", ["open"], ["closed", None]),
+    (phenotypes(), "edit", [{"id": 4, "field": "mark", "value": "no"}], [{"id": 4}, None]),
+    (phenotypes(), "edit", [{"id": 0, "field": "note", "value": "x"}], [
+        {"id": 1, "field": "note", "value": "x"},
+        {"id": 0, "field": "by", "value": "x"},
+        {"id": 0, "field": "mark", "value": "perhaps"},
+        {"id": 0, "field": "note", "value": 3},
+    ]),
+    (covariates(), "selected", [None, 2], [3, True]),
+    (covariates(), "covariate", [None, 1], [2, True]),
+    (covariates(), "page", [1], [2]),
+    (slices(), "cluster", [1], [2, None, True]),
+    (slices(), "at", [[1, 0]], [[2, 0], [0], [0, 0, 0], [True, 0], None]),
+    (slices(), "entry", [None, 1], [2]),
+    (slices(), "outlined", [True], [1, None]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "field", "good", "bad"), TAKEN)
+def test_a_field_takes_what_its_part_shows_and_nothing_else(part, field, good, bad):
+    parts = {"relevance": relevance(), "tree": tree(), "part": part}
+    rule = part.sent[field]
+    assert [value for value in good if rule(part, parts, value)] == []
+    assert [value for value in bad if not rule(part, parts, value)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("k", [2, 9, None], [1, 10, 2.5, True, "3", float("nan")]),
+        ("cut", [0.5, 3], [0.4, "1", False]),
+        ("prior", [0, 2, 0.3], [-0.1, 2.1, None, True]),
+        ("start", ["a", True], ["A", 1, "", None, ["a"]]),
+        ("codes", [[], ["428", "250"]], [["429"], ["250", "250"], "250", None, [["250"]]]),
+        ("adults", [True, False], [1, None, "true"]),
+        ("name", ["", "Heart"], [None, 3, "x" * 5_001]),
+        ("note", ["two\nlines"], ["x" * 100_001]),
+        ("gone", [7], [8, None]),
+        ("say", [], ["x"]),
+        ("fit", [], [True]),
+    ],
+)
+def test_a_control_takes_what_it_offers(name, good, bad):
+    part = form()
+    for value in good:
+        assert rules.values(part, {}, VALUES | {name: value}) == ""
+    for value in bad:
+        assert rules.values(part, {}, VALUES | {name: value})
+
+
+def test_a_control_is_named_with_what_it_takes():
+    assert rules.values(form(), {}, VALUES | {"k": 99}) == "a whole number from 2 to 9 (“Clusters”)"
+    assert rules.values(form(), {}, {"k": 3}) == "the values of its controls"  # others are missing
+
+
+class Page:
+    """A host that keeps what it is shown."""
+
+    here = True
+
+    def __init__(self):
+        self.shown = {}
+
+    def push(self, changes):
+        self.shown |= changes
+
+
+@pytest.fixture
+def board():
+    parts = {"status": Status(), "form": form(), "sizes": Sizes(items=ITEMS), "table": table()}
+    links = [("table.pick", "sizes.selected"), ("sizes.selected", "sizes.others")]
+    found = Dashboard(parts, list(parts), links=links)
+    found._exchange._twins["page"] = Page()
+    return found
+
+
+def test_what_no_page_sends_is_shown_as_it_was(board):
+    """Before, the page went on to show it while Python held another value."""
+    page = board._exchange._twins["page"]
+    board._exchange.receive({"sizes_selected": 7, "table_rows": []}, page)
+    assert page.shown["sizes_selected"] is None
+    assert page.shown["table_rows"] == ROWS
+    told = board.components["status"].message
+    assert "table, rows takes nothing from a page" in told
+    board._exchange.receive({"sizes_selected": 4}, page)
+    assert page.shown["sizes_selected"] == 4
+
+
+def test_a_part_is_named_by_its_heading(board):
+    board.components["sizes"].title = "Clusters"
+    board._exchange.receive({"sizes_selected": 7}, Page())
+    told = "is not understood: Clusters takes one of those shown. Nothing was changed"
+    assert told in board.components["status"].message
+
+
+def test_no_button_acts_on_values_that_were_not_taken(board):
+    heard = []
+    board.listen("form", "pressed", heard.append)
+    board._exchange.receive({"form_values": VALUES | {"k": 99}, "form_pressed": [1, "fit"]}, Page())
+    assert heard == []
+    assert board._exchange._twins["page"].shown["form_pressed"] == [0, None]
+    board._exchange.receive({"form_values": VALUES | {"k": 9}, "form_pressed": [1, "fit"]}, Page())
+    assert heard == ["fit"]
+
+
+def test_a_signal_is_judged_by_what_is_shown_when_its_turn_comes(board):
+    heard = []
+
+    def answer(row):
+        heard.append(row)
+        board.components["table"].rows = [{"id": "b"}]
+
+    board.listen("table", "pick", answer)
+    board._exchange.receive({"table_pick": [2, "b", [[1, "a"]]]}, Page())
+    assert heard == ["a", "b"]
+    board._exchange.receive({"table_pick": [3, "a"]}, Page())
+    assert heard == ["a", "b"]
+    assert "takes one of its rows" in board.components["status"].message
+
+
+def test_what_a_link_hands_on_is_taken_if_its_source_takes_it(board):
+    """The browser copies it, to parts that Python may not have drawn yet."""
+    sizes = board.components["sizes"]
+    board._exchange.receive({"table_pick": [1, 2], "sizes_selected": 2}, Page())
+    assert sizes.selected == 2
+    board._exchange.receive({"table_pick": [2, 5], "sizes_selected": 5}, Page())
+    assert sizes.selected == 2
+    board._exchange.receive({"sizes_selected": 4, "sizes_others": 4}, Page())
+    assert (sizes.selected, sizes.others) == (4, 4)
+
+
+def test_half_a_character_is_no_text(board):
+    """JSON can hold it; no picture and no file can."""
+    board._exchange.receive({"form_values": VALUES | {"name": "\ud800"}}, Page())
+    assert board.components["form"].values == VALUES
+    assert "not understood" in board.components["status"].message
+
+
+def test_fields_that_a_jupyter_page_invents_are_passed_over(board):
+    board.widget().set_state({"nonsense": 1, "sizes_selected": 4})
+    assert board.components["sizes"].selected == 4
+
+
+def test_two_words_of_which_none_is_found_leave_no_row():
+    """Before, the second word was looked for in a table without rows, which failed."""
+    shown = Table(columns=[{"key": "code"}, {"key": "title"}])
+    pages = Pages(shown, ["code", "title"])
+    pages.show(pd.DataFrame({"code": ["250", "428"], "title": ["Diabetes", "Heart failure"]}))
+    for search, codes in [("no such thing", []), ("failure HEART", ["428"]), ("4 fail", ["428"])]:
+        shown.search = search
+        pages.turn()
+        assert [row["code"] for row in shown.rows] == codes
+        assert shown.total == len(codes)
+
+
+@pytest.mark.parametrize("kind", KINDS.values())
+def test_what_the_browser_sets_has_a_rule(kind):
+    """A field that a part's script sets, but no rule names, would be refused when a reader changes it."""
+    script = (files("lvmkit_widgets") / "static" / f"{kind.kind}.js").read_text("utf-8")
+    fired = re.findall(r"\bpart\.fire\(\"(\w+)\"", script)
+    # Saved pages, which no Python answers, set `shown`.
+    put = set(re.findall(r"\bpart\.set\(\{ (\w+)", script)) - {"shown"}
+    assert set(fired) | put <= set(kind.sent)
+    assert set(kind.sent) <= set(kind.fields())
+    assert {*kind.signals()} <= set(kind.sent)
