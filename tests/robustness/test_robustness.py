@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import known
-from harness.cases import Case, argument_cases, selected, tried
+from harness import known, messages
+from harness.cases import Case, argument_cases, message_cases, selected, tried
 from harness.entries import entries
 from harness.pool import run_cases
 
@@ -26,14 +26,21 @@ def group(name: str) -> str:
     return name.rsplit(".", 1)[0] if name in entries() and entries()[name].owner else name
 
 
-GROUPS = sorted({group(name) for name in tried()})
+DASHBOARDS = {f"lvmkit_widgets.{name}" for name in messages.DASHBOARDS}
+GROUPS = sorted({group(name) for name in tried()} | DASHBOARDS)
 
 
 @pytest.fixture(scope="module")
-def cases() -> dict[str, list[Case]]:
+def every_case() -> dict[str, Case]:
+    """Return the cases among which those that are run are chosen."""
+    return argument_cases() | message_cases()
+
+
+@pytest.fixture(scope="module")
+def cases(every_case: dict[str, Case]) -> dict[str, list[Case]]:
     """Return the cases that are run, by group."""
     found = defaultdict(list)
-    for case in selected(argument_cases().values()):
+    for case in selected(every_case.values()):
         found[group(case.entry)].append(case)
     return found
 
@@ -48,21 +55,21 @@ def outcomes(
     return run_cases(case for name in GROUPS if name in wanted for case in cases[name])
 
 
-def test_there_are_enough_cases_of_each_family(cases: dict[str, list[Case]]) -> None:
+def test_there_are_enough_cases_of_each_family(
+    cases: dict[str, list[Case]], every_case: dict[str, Case]
+) -> None:
     families = defaultdict(int)
     for found in cases.values():
         for case in found:
             families[case.family.split(" of ")[0]] += 1
     assert sum(families.values()) >= LEAST
-    sys.stdout.write(
-        f"{sum(families.values())} of {len(argument_cases())} cases: {dict(families)}\n"
-    )
-    assert {"matrix", "option", "table", "array", "tensor", "spelling"} <= set(families)
+    sys.stdout.write(f"{sum(families.values())} of {len(every_case)} cases: {dict(families)}\n")
+    assert {"matrix", "option", "table", "array", "tensor", "spelling", "message"} <= set(families)
 
 
-def test_what_is_not_tried_or_open_exists() -> None:
+def test_what_is_not_tried_or_open_exists(every_case: dict[str, Case]) -> None:
     assert [name for name in known.NOT_TRIED if name not in entries()] == []
-    assert sorted(OPEN) == sorted(name for name in OPEN if name in argument_cases() and OPEN[name])
+    assert sorted(OPEN) == sorted(name for name in OPEN if name in every_case and OPEN[name])
 
 
 @pytest.mark.robustness

@@ -273,9 +273,19 @@ def argument_cases() -> dict[str, Case]:
     return {case.id: case for entry in tried().values() for case in cases_of(entry)}
 
 
+def message_cases() -> dict[str, Case]:
+    """Return the cases of messages by id: dashboards are made to find them."""
+    found = [
+        Case(f"lvmkit_widgets.{name}", "message", component, field, EITHER)
+        for name in messages.DASHBOARDS
+        for component, field in messages.targets(name)
+    ]
+    return {case.id: case for case in found}
+
+
 def all_cases() -> dict[str, Case]:
     """Return all cases by id, with those of files and messages, which take models and dashboards to be found."""
-    found = list(argument_cases().values())
+    found = [*argument_cases().values(), *message_cases().values()]
     for (name, parameter), families in FILES.items():
         for family in families:
             found += [
@@ -288,9 +298,6 @@ def all_cases() -> dict[str, Case]:
                 )
                 for fault, (_, rule) in file_faults(family).items()
             ]
-    for name in messages.DASHBOARDS:
-        for component, field in messages.targets(name):
-            found.append(Case(f"lvmkit_widgets.{name}", "message", component, field, EITHER))
     return {case.id: case for case in found}
 
 
@@ -381,7 +388,15 @@ def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
 TABLE_NAMES = ("table", "source", "runs")
 
 # One case in so many is run in CI, by family; 0: only by hand, by `python -m harness`, like all others.
-SHARES = {"option": 9, "matrix": 12, "array": 4, "table": 4, "spelling": 6, "tensor": 2}
+SHARES = {
+    "option": 9,
+    "matrix": 12,
+    "array": 4,
+    "table": 4,
+    "spelling": 6,
+    "tensor": 2,
+    "message": 1,
+}
 
 
 def chosen(case: Case) -> bool:

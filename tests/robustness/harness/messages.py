@@ -4,12 +4,11 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Any
 
 from harness import examples, verdict
-from lvmkit_widgets.dashboard import FAILED
 
 DASHBOARDS = (
     "ClusterExplorer",
@@ -78,6 +77,19 @@ BROKEN_SIGNALS: dict[str, Callable[[int], Any]] = {
 }
 
 
+# Within a message that is otherwise what a page sends, one value at a time is none.
+WITHIN: dict[tuple[str, str], tuple[dict[str, Any], ...]] = {
+    ("heat", "pick"): ({"cluster": None, "code": None},),
+    ("tree", "cut"): ({"level": 0}, {"prune": 0}, {"split": 0}),
+    ("phenotypes", "edit"): (
+        {"id": 0, "field": "mark", "value": "yes"},
+        {"id": 0, "field": "name", "value": ""},
+    ),
+}
+FREE = {"text", "textarea"}
+"""Controls of forms that take any text, which handlers must live with."""
+
+
 class Loop:
     """A host whose turn comes when the caller asks for it."""
 
@@ -106,6 +118,21 @@ class Loop:
         return False
 
 
+class Screen:
+    """A page's copy of all fields, and what they were before a message."""
+
+    def __init__(self, found: Any) -> None:
+        self.shown: dict[str, Any] = found._exchange.state()
+        self.before: dict[str, Any] = {}
+        found._exchange._twins["screen"] = self
+
+    def push(self, changes: Mapping[str, Any]) -> None:
+        """Show what has changed."""
+        for key, value in changes.items():
+            self.before.setdefault(key, self.shown[key])
+            self.shown[key] = value
+
+
 class Failures(logging.Handler):
     """Keeps what dashboards log as failures: exceptions that were not meant for readers."""
 
@@ -128,14 +155,19 @@ def failures() -> Failures:
     return handler
 
 
-_boards: dict[str, Any] = {}
+_boards: dict[str, tuple[Any, Screen]] = {}
 
 
-def board(name: str) -> Any:
-    """Return the dashboard that earlier messages left in order."""
+def board(name: str) -> tuple[Any, Screen]:
+    """Return the dashboard that earlier messages left in order, and a page that shows it."""
     if name not in _boards:
-        _boards[name] = examples.board(name)
-        _boards[name].widget()
+        found = examples.board(name)
+        if hasattr(found, "update_all"):
+            found.update_all()  # tabs that were never opened would change at the first message
+        for part in found.components.values():
+            if part.kind == "status" and part.waiting:
+                part.fire("seen")  # what begins when a page shows it
+        _boards[name] = found, Screen(found)
     return _boards[name]
 
 
@@ -159,40 +191,46 @@ def fields_of(found: Any, component: str, field: str) -> list[str]:
     return [f for f in part.fields() if len(watched.get(f, {}).get("value", [])) <= 1]
 
 
-def settled(found: Any) -> dict[str, Any]:
-    """Return the fields that a message without effect leaves alone."""
-    state = found._exchange.state()
-    status = next((k for k, p in found.components.items() if p.kind == "status"), None)
-    signals = {
-        f"{name}_{field}"
-        for name, part in found._exchange.parts.items()
-        for field in part.signals()
-    }
-    return {
-        key: value
-        for key, value in state.items()
-        if key not in signals
-        and key not in {"stage_file", "stage_file_sent"}
-        and not (status and key.startswith(f"{status}_"))
-        and not key.endswith(("_errors", "_busy"))
-    }
+def counted(found: Any, key: str) -> bool:
+    """Return whether a message without effect must leave a field alone."""
+    name, field = found._exchange._flat[key]
+    part = found._exchange.parts[name]
+    told = part.kind == "status" or field in {"errors", "busy"} or key == "stage_file"
+    return not told and field not in part.signals() and key != "stage_file_sent"
+
+
+def spoiled(whole: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Yield a mapping with each of its values replaced by each payload."""
+    for name in whole:
+        for fault, make in PAYLOADS.items():
+            yield f"{name}: {fault}", lambda name=name, make=make: {**whole, name: make()}
+
+
+def payloads(found: Any, component: str, field: str) -> dict[str, Callable[[int], Any]]:
+    """Return what is sent to a field, each made from the count of a signal."""
+    part = found._exchange.parts[component]
+    plain = dict(PAYLOADS)
+    for whole in WITHIN.get((part.kind, field), ()):
+        words = {name for name in ("value",) if whole.get("field") == "name"}
+        wrong = {f"{whole}: {key}": make for key, make in spoiled(whole)}
+        plain |= {
+            key: make
+            for key, make in wrong.items()
+            if not (words and key.split(": ")[-2] in words and isinstance(make()["value"], str))
+        }
+    if (part.kind, field) == ("form", "values"):
+        plain |= dict(spoiled(part.values))
+    if field not in part.signals():
+        return {fault: lambda _, make=make: make() for fault, make in plain.items()}
+    signals = {fault: lambda count, make=make: [count + 1, make()] for fault, make in plain.items()}
+    return signals | BROKEN_SIGNALS
 
 
 def sent(name: str, component: str, field: str) -> list[str]:
     """Send every payload to a field and return what went wrong."""
     faults: list[str] = []
-    for one in fields_of(board(name), component, field):
-        found = board(name)
-        signal = one in found._exchange.parts[component].signals()
-        payloads: dict[str, Callable[[Any], Any]] = {}
-        for fault, make in PAYLOADS.items():
-            payloads[fault] = (
-                (lambda count, make=make: [count + 1, make()])
-                if signal
-                else (lambda _, make=make: make())
-            )
-        payloads |= BROKEN_SIGNALS if signal else {}
-        for fault, make in payloads.items():
+    for one in fields_of(board(name)[0], component, field):
+        for fault, make in payloads(board(name)[0], component, one).items():
             problem = message(name, component, one, make)
             if problem:
                 faults.append(f"{component}.{one} = {fault}: {problem}")
@@ -204,37 +242,41 @@ def sent(name: str, component: str, field: str) -> list[str]:
 
 def message(name: str, component: str, field: str, make: Callable[[Any], Any]) -> str:
     """Send one message, and say what is wrong with the answer or with the state that it leaves."""
-    found, host, log = board(name), Loop(), failures()
+    (found, screen), host, log = board(name), Loop(), failures()
     log.found.clear()
+    screen.before.clear()
     part = found._exchange.parts[component]
-    before, value = settled(found), getattr(part, field)
+    value, key = getattr(part, field), f"{component}_{field}"
     signal = field in part.signals()
-    count = value[0] if signal else None
-    key = f"{component}_{field}"
+    told = make(value[0] if signal else None)
+    screen.shown[key] = told
+    screen.before[key] = value
     try:
-        found._exchange.receive({key: make(count)}, host)
+        found._exchange.receive({key: told}, host)
         ended = host.turn(found, 8.0)
         if not signal:
+            if repr(screen.shown[key]) != repr(getattr(part, field)):  # True is not 1
+                return "the page goes on to show it, and Python holds another value"
             found._exchange.receive({key: value}, host)
             ended = host.turn(found, 8.0) and ended
     except Exception as error:  # noqa: BLE001 - that is what is judged
         return f"raises {type(error).__name__}: {str(error)[:120]}"
-    if not ended:
-        return "the work it began does not end"
-    # A handler may fail at what no page of ours sends: the reader is told in words of ours, and no field changes.
-    said = next((p.message for p in found.components.values() if p.kind == "status"), "")
-    if log.found and said not in ("", FAILED):
-        return f"fails: {log.found[0][:160]}"
+    return "the work it began does not end" if not ended else judged(found, screen)
+
+
+def judged(found: Any, screen: Screen) -> str:
+    """Say what is wrong with an answer, or with the state after it."""
+    if failures().found:
+        return f"fails: {failures().found[0][:160]}"
+    after = {key: screen.shown[key] for key in screen.before}
     try:
-        json.dumps(
-            {k: v for k, v in found._exchange.state().items() if not isinstance(v, bytes)},
-            allow_nan=False,
-        )
+        plain = {k: v for k, v in after.items() if not isinstance(v, bytes)}
+        json.dumps(plain, allow_nan=False)
     except (ValueError, TypeError, RecursionError) as error:
         return f"the state is no JSON: {error}"
-    after = settled(found)
-    moved = [k for k in before if before[k] != after[k] and not (signal and k == key)]
+    moved = [k for k, was in screen.before.items() if counted(found, k) and after[k] != was]
     if moved:
         return f"the state is another afterwards: {', '.join(moved[:4])}"
+    said = next((p.message for p in found.components.values() if p.kind == "status"), "")
     words = [word for word in verdict.FORBIDDEN if word.lower() in said.lower()]
     return f"says {said[:120]!r}" if words else ""
