@@ -11,7 +11,5 @@ Array = npt.NDArray[np.floating[Any]]
 Labels = npt.NDArray[np.integer[Any]]
 Counts = sparse.csr_array | sparse.csr_matrix | Array
 RandomState = int | np.random.RandomState | np.random.Generator | None
-Seed = int | np.random.RandomState | np.random.Generator
-"""As `RandomState`, but what is drawn must be known."""
 Progress = Callable[[str, float], None]
 """Called with the name of the stage and the fraction done, 0 to 1; raising from it cancels the work."""

@@ -398,6 +398,12 @@ def generator_of(random_state: RandomState) -> np.random.Generator:
     return np.random.default_rng(random_state)
 
 
+def known_seed(random_state: RandomState) -> RandomState:
+    """Return any accepted seed, of None a number drawn afresh: for what draws from one seed several times."""
+    require_seed(random_state)
+    return int(np.random.default_rng().integers(2**31)) if random_state is None else random_state
+
+
 def random_state_of(random_state: RandomState) -> np.random.RandomState:
     """Return what scikit-learn draws from, of any accepted seed."""
     require_seed(random_state)

@@ -317,7 +317,7 @@ def test_indexes_of_any_type_are_told_where_they_are_wrong(dtype):
     matrix = with_indexes(sparse.csr_array(data()), "u8")
     matrix.indices[2] = 2**64 - 1
     with pytest.raises(
-        ValueError, match="indices must be one row of int32 or int64; found .*uint64"
+        ValueError, match=r"indices must be one row of int32 or int64; found .*uint64"
     ):
         check_structure(matrix)
 
@@ -661,6 +661,22 @@ def test_seeds_of_functions():
         models.BernoulliMixture(2), data(), n_repeats=2, random_state=np.random.default_rng(0)
     )
     assert found.shape == (2,)
+
+
+def test_a_fresh_seed_may_be_asked_for():
+    model, X = models.BernoulliMixture(2), data()
+    again = {"n_repeats": 2, "random_state": None}
+    assert scores.stability(model, X, protocol="bootstrap", **again).shape == (2,)
+    assert scores.stability_study(model, X, **again).n_repeats == 2
+    assert len(scores.stability_over({"a": model}, X, [2, 3], **again))
+    assert len(scores.select_n_components(models.PoissonMixture(2), X, [2], **again))
+    assert len(scores.predictive_power([0, 1] * 20, [False, True] * 20, **again)) == 2
+    study = scores.rank_study(lvmkit.SUSTain(), X, [2], n_starts=2, random_state=None)
+    assert study.complete
+    pair = models.baselines(2, random_state=None), models.baselines(2, random_state=None)
+    seeds = [{one[name].random_state for name in one if name != "PDDP"} for one in pair]
+    assert len(seeds[0]) == len(seeds[1]) == 1
+    assert seeds[0] != seeds[1]
 
 
 @pytest.mark.parametrize("name", [*decompose.BY_NAME, "completion"])

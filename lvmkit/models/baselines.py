@@ -6,20 +6,21 @@ from sklearn.cluster import BisectingKMeans
 
 from lvmkit._arguments import checked
 from lvmkit._checks import require_number
+from lvmkit.linalg import known_seed
 from lvmkit.models.bernoulli_mixture import BernoulliMixture
 from lvmkit.models.spectral_tree import SpectralTree
 
 
 @checked()
-def baselines(n_clusters: int, *, random_state: int = 0) -> dict[str, Any]:
+def baselines(n_clusters: int, *, random_state: int | None = 0) -> dict[str, Any]:
     """Return clusterers of 0/1 rows to compare a tree with, ready to fit.
 
     Parameters
     ----------
     n_clusters : int
         Clusters, or leaves, of each.
-    random_state : int, default=0
-        Seed of those that draw.
+    random_state : int or None, default=0
+        Seed of those that draw; None draws one for all of them.
 
     Returns
     -------
@@ -44,6 +45,8 @@ def baselines(n_clusters: int, *, random_state: int = 0) -> dict[str, Any]:
     ['bisecting k-means', 'PDDP', 'ASVTD + EM', '3V-MoM + EM', '3V-TPM + EM']
     """
     require_number(n_clusters, "n_clusters", least=1, whole=True)
+    if random_state is None:
+        random_state = known_seed(None)
     require_number(random_state, "random_state", least=0, whole=True)
     flat = {
         f"{name} + EM": BernoulliMixture(n_clusters, init=init, random_state=random_state)

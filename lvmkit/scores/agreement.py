@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvmkit._typing import Array, Labels, Seed
+from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.refits import UNSEEN
 
@@ -53,7 +53,7 @@ def togetherness(found: Labels, sample: Labels) -> tuple[Labels, Labels]:
     return together.astype(np.int32), seen.astype(np.int32)
 
 
-def stratified(reference: Labels, k: int, size: int, random_state: Seed) -> Labels:
+def stratified(reference: Labels, k: int, size: int, random_state: RandomState) -> Labels:
     """Draw rows from every cluster, about in proportion, a few of small ones; sorted by cluster."""
     random = random_state_of(random_state)
     order = random.permutation(len(reference))

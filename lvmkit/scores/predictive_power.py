@@ -8,7 +8,7 @@ import pandas as pd
 
 from lvmkit._arguments import checked
 from lvmkit._checks import listed, require_number, unmasked
-from lvmkit._typing import Labels, Seed
+from lvmkit._typing import Labels, RandomState
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.refits import numbered
 
@@ -22,7 +22,7 @@ def predictive_power(
     *,
     test_size: float = 0.3,
     n_repeats: int = 5,
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
 ) -> pd.DataFrame:
     """Predict an outcome of each row from nothing but its cluster.
 
@@ -37,8 +37,8 @@ def predictive_power(
         Share of the rows that the prediction is tested on; the others are what it is learned from.
     n_repeats : int, default=5
         How often to split.
-    random_state : int, RandomState or Generator, default=0
-        Seed of the splits.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of the splits; None draws a fresh one.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from lvmkit import _rows
 from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, listed, refuse_shape, require_number
-from lvmkit._typing import Labels, Progress, Seed
+from lvmkit._typing import Labels, Progress, RandomState
 from lvmkit.factorization import given
 from lvmkit.linalg import random_state_of
 from lvmkit.scores.dissimilarity import pairwise_dissimilarity
@@ -52,7 +52,7 @@ def iter_rank_study(
     n_starts: int = 20,
     mode: int | str = 1,
     init: str | None = "round",
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     progress: Progress | bool | None = None,
 ) -> Iterator[RankStudy]:
     """Factorize from several starts, and yield what is known after every number of components.
@@ -74,8 +74,9 @@ def iter_rank_study(
         Mode whose factors are compared, by number or name; 1 is the first after the patients, for example diagnoses.
     init : str or None, default="round"
         What every fit starts from; None leaves what the estimator has.
-    random_state : int, RandomState or Generator, default=0
-        Seed from which those of the starts are drawn, the same for every number of components.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed from which those of the starts are drawn, the same for every number of components; None draws a
+        fresh one.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done; raising from it
         cancels the work.
@@ -130,7 +131,7 @@ def rank_study(
     n_starts: int = 20,
     mode: int | str = 1,
     init: str | None = "round",
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     progress: Progress | bool | None = None,
 ) -> RankStudy:
     """Factorize with several numbers of components from several starts each, and recommend a number.
@@ -150,8 +151,9 @@ def rank_study(
         Mode whose factors are compared, by number or name; 1 is the first after the patients, for example diagnoses.
     init : str or None, default="round"
         What every fit starts from; None leaves what the estimator has.
-    random_state : int, RandomState or Generator, default=0
-        Seed from which those of the starts are drawn, the same for every number of components.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed from which those of the starts are drawn, the same for every number of components; None draws a
+        fresh one.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done. Raising from it, or
         interrupting the kernel, ends the work; what is known by then is returned if it is one number or
@@ -249,7 +251,7 @@ def _place(X: Any, mode: int | str) -> int:
     return int(mode)
 
 
-def _seeds(n_starts: int, random_state: Seed) -> list[int]:
+def _seeds(n_starts: int, random_state: RandomState) -> list[int]:
     """Draw the seeds of the starts one after the other: more starts leave the first ones as they are."""
     random = random_state_of(random_state)
     return [int(random.randint(2**31 - 1)) for _ in range(n_starts)]

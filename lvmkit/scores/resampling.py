@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.base import clone
 
 from lvmkit._checks import listed, require_number
-from lvmkit._typing import Labels, Seed
+from lvmkit._typing import Labels, RandomState
 from lvmkit.linalg import random_state_of
 
 Protocol = Literal["overlapping", "bootstrap", "halves"]
@@ -128,7 +128,7 @@ def _seeds(random: np.random.RandomState, n: int) -> tuple[int, ...]:
     return tuple(int(random.randint(2**31 - 1)) for _ in range(n))
 
 
-def whole(estimator: Any, n_rows: int, random_state: Seed) -> Refit:
+def whole(estimator: Any, n_rows: int, random_state: RandomState) -> Refit:
     """Return the fit on all rows, which draws nothing from what the repeats draw."""
     random = random_state_of(random_state)
     return Refit(np.arange(n_rows), _seeds(random, len(seed_names(estimator))))

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from lvmkit import _rows
 from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, listed, require_number, widened
-from lvmkit._typing import Array, Progress, Seed
-from lvmkit.linalg import random_state_of
+from lvmkit._typing import Array, Progress, RandomState
+from lvmkit.linalg import known_seed, random_state_of
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.description_length import description_length, of_words
 from lvmkit.scores.perplexity import perplexity
@@ -41,7 +41,7 @@ class _Task(NamedTuple):
     fitted_rows: Any
     held_out: Any
     n_repeats: int
-    random_state: Seed
+    random_state: RandomState
 
 
 @checked()
@@ -53,7 +53,7 @@ def select_n_components(
     scores: Sequence[str] = ("coherence", "perplexity", "stability", "description_length"),
     held_out: float = 0.1,
     n_repeats: int = 3,
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
     """Fit a model with several numbers of components and score each.
@@ -73,8 +73,8 @@ def select_n_components(
         perplexity among the scores all rows are.
     n_repeats : int, default=3
         Pairs of fits per candidate that stability compares.
-    random_state : int, RandomState or Generator, default=0
-        Seed of what is held out, halved and drawn.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of what is held out, halved and drawn, the same for all candidates; None draws a fresh one.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done; raising from it cancels.
 
@@ -118,7 +118,7 @@ def select_n_components(
     numbers = _checked(estimator, candidates, scores, held_out)
     require_number(n_repeats, "n_repeats", least=1, whole=True)
     wanted = [name for name in HIGHER_IS_BETTER if name in scores]
-    rows = _rows_of_numbers(X)
+    rows, random_state = _rows_of_numbers(X), known_seed(random_state)
     order = random_state_of(random_state).permutation(rows.shape[0])
     n_held = _n_held_out(len(order), held_out) if "perplexity" in wanted else 0
     fitted, held = (_rows_at(rows, np.sort(part)) for part in (order[n_held:], order[:n_held]))

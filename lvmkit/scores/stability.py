@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from lvmkit._arguments import checked
-from lvmkit._typing import Array, Labels, Progress, Seed
+from lvmkit._typing import Array, Labels, Progress, RandomState
+from lvmkit.linalg import known_seed
 from lvmkit.scores.matching import adjusted_rand
 from lvmkit.scores.progress import told
 from lvmkit.scores.refits import Report, found_by, in_order, n_workers, refit, rows_of, taken
@@ -22,7 +23,7 @@ def stability(
     protocol: Protocol = "overlapping",
     shared: float = 0.8,
     n_repeats: int = 5,
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     progress: Progress | bool | None = None,
 ) -> Array:
     """Fit repeatedly on parts of the data and compare the clusters of the rows in both.
@@ -41,8 +42,8 @@ def stability(
         Share of the rows in both parts; each part has half of the others besides. Of "overlapping" only.
     n_repeats : int, default=5
         How often to draw.
-    random_state : int, RandomState or Generator, default=0
-        Seed of rows and fits.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of rows and fits; None draws a fresh one.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done; raising from it
         cancels the work. To keep what was computed until then use `iter_stability` or `stability_study`.
@@ -79,7 +80,7 @@ def stability(
     >>> stability(KMeans(2, n_init=1), X, n_repeats=2)
     array([1., 1.])
     """
-    matrix = rows_of(X)
+    matrix, random_state = rows_of(X), known_seed(random_state)
     made = draws(
         estimator,
         matrix.shape[0],
@@ -118,7 +119,7 @@ def overlapping_fits(
     *,
     shared: float,
     n_repeats: int,
-    random_state: Seed,
+    random_state: RandomState,
     progress: Progress | None,
 ) -> Iterator[list[Any]]:
     """Yield two models fitted to overlapping parts; the options are those of `stability`."""

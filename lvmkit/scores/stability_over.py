@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, require_number
-from lvmkit._typing import Labels, Progress, Seed
+from lvmkit._typing import Labels, Progress, RandomState
+from lvmkit.linalg import known_seed
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.refits import Report, found_by, in_order, n_workers, rows_of
 from lvmkit.scores.resampling import Draw, Protocol, Refit, draws, seed_names, whole
@@ -62,7 +63,7 @@ def stability_over(
     shared: float = 0.8,
     n_repeats: int = 5,
     goal: float = 0.9,
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     progress: Progress | bool | None = None,
 ) -> pd.DataFrame:
     """Measure the stability of several methods, each with several numbers of clusters or depths.
@@ -87,8 +88,9 @@ def stability_over(
         How often to draw.
     goal : float, default=0.9
         Mean index from which on a method counts as stable.
-    random_state : int, RandomState or Generator, default=0
-        Seed of rows and fits; the numbers are those that `stability` returns for each estimator.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of rows and fits; the numbers are those that `stability` returns for each estimator. None draws a
+        fresh one.
     progress : callable or bool, optional
         True shows a bar. A callable is called with a text and the fraction done. Raising from it, or
         interrupting the kernel, ends the work; what is known by then is returned.
@@ -133,7 +135,7 @@ def stability_over(
     >>> found.attrs["recommended"]
     {'k-means': 3}
     """
-    matrix = rows_of(X)
+    matrix, random_state = rows_of(X), known_seed(random_state)
     require_number(n_repeats, "n_repeats", least=1, whole=True)
     n_rows, every = matrix.shape[0], protocol == "halves"
     cells, drawn = [], dict[int, list[Draw]]()

@@ -9,7 +9,8 @@ import numpy.typing as npt
 
 from lvmkit._arguments import checked
 from lvmkit._checks import DataWarning, require_number
-from lvmkit._typing import Progress, Seed
+from lvmkit._typing import Progress, RandomState
+from lvmkit.linalg import known_seed
 from lvmkit.scores.counts import Names
 from lvmkit.scores.progress import Interruptible, told
 from lvmkit.scores.refits import found_by, in_order, n_workers, rows_of
@@ -32,7 +33,7 @@ def iter_stability(
     shared: float = 0.8,
     n_repeats: int = 5,
     sample: int = SAMPLE,
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     resume: StabilityStudy | None = None,
     progress: Progress | bool | None = None,
 ) -> Iterator[StabilityStudy]:
@@ -60,8 +61,8 @@ def iter_stability(
         How often to draw.
     sample : int, default=300
         Rows of the consensus matrix at most, drawn from every cluster.
-    random_state : int, RandomState or Generator, default=0
-        Seed of rows and fits. The rows and seeds are those of `stability`.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of rows and fits; None draws a fresh one. The rows and seeds are those of `stability`.
     resume : StabilityStudy, optional
         What was yielded before with the same options; its repeats are not done again, and its
         reference is kept.
@@ -98,7 +99,7 @@ def iter_stability(
     2 [1. 1.]
     3 [1. 1.]
     """
-    matrix = rows_of(X)
+    matrix, random_state = rows_of(X), known_seed(random_state)
     n_rows = matrix.shape[0]
     require_number(sample, "sample", least=2, whole=True)
     made = draws(
@@ -146,7 +147,7 @@ def stability_study(
     shared: float = 0.8,
     n_repeats: int = 5,
     sample: int = SAMPLE,
-    random_state: Seed = 0,
+    random_state: RandomState = 0,
     resume: StabilityStudy | None = None,
     progress: Progress | bool | None = None,
 ) -> StabilityStudy:
@@ -170,8 +171,8 @@ def stability_study(
         How often to draw.
     sample : int, default=300
         Rows of the consensus matrix at most.
-    random_state : int, RandomState or Generator, default=0
-        Seed of rows and fits.
+    random_state : int, RandomState, Generator or None, default=0
+        Seed of rows and fits; None draws a fresh one.
     resume : StabilityStudy, optional
         What an earlier call with the same options returned; its repeats are not done again.
     progress : callable or bool, optional

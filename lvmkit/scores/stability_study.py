@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from lvmkit._arguments import checked
 from lvmkit._checks import listed
-from lvmkit._typing import Array, Labels, Seed
+from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.scores.agreement import reappearance, stratified, togetherness
 from lvmkit.scores.counts import Names, cluster_names, cluster_numbers, joined
 from lvmkit.scores.refits import numbered
@@ -132,7 +132,7 @@ def begun(
     names: Names,
     n_repeats: int,
     sample: int,
-    random_state: Seed,
+    random_state: RandomState,
 ) -> StabilityStudy:
     """Return a study of no repeats yet."""
     labels = numbered(reference)
