@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import check_source, listed
+from lvmkit._checks import as_numbers, check_source, listed, with_gaps
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import FORMS, category_of, spell, system_name
 from lvmkit.cohorts._entries import INEXACT, Tally
@@ -132,6 +132,8 @@ def _checked(X: Any, names: tuple[Any, Any] | None) -> sparse.csr_array:
     values = _numbers(X) if isinstance(X, pd.DataFrame) else X
     if not sparse.issparse(values):
         values = np.asarray(values)
+    if values.dtype == object and not sparse.issparse(values):
+        values = as_numbers(values, "X")
     if values.dtype.kind not in "buif":
         msg = f"X must hold numbers; found the type {values.dtype}."
         raise ValueError(msg)
@@ -170,13 +172,15 @@ def _place(row: int, column: int, names: tuple[Any, Any] | None) -> str:
 
 
 def _numbers(frame: pd.DataFrame) -> Any:
-    """Return the numbers of a DataFrame of any types of columns, NaN where missing; refuse columns of others."""
+    """Return the numbers of a checked DataFrame of any types of columns, NaN where missing."""
+    numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
+    if not all(numeric):  # categories and objects that are numbers
+        frame = frame.copy(deep=False)
+        for place in np.flatnonzero(~np.array(numeric)):
+            column = frame.iloc[:, [place]]
+            found = with_gaps(column, rows=frame.index, columns=column.columns)
+            frame.isetitem(int(place), found[:, 0])
     kinds = frame.dtypes.unique()
-    wrong = [kind for kind in kinds if not pd.api.types.is_numeric_dtype(kind)]
-    if wrong:
-        names = [str(name) for name in frame.columns[frame.dtypes.isin(wrong)]]
-        msg = f"X must hold numbers; found the type {wrong[0]} in {listed(names)}. Pass them as obs, or leave them out."
-        raise ValueError(msg)
     if all(isinstance(kind, pd.SparseDtype) for kind in kinds):
         accessor: Any = frame.sparse
         return accessor.to_coo()

@@ -1,3 +1,6 @@
+import re
+from decimal import Decimal
+
 import anndata
 import numpy as np
 import pandas as pd
@@ -177,3 +180,40 @@ def test_many_repeated_names_are_found_at_once():
     names = [f"c{i // 2}" for i in range(60_000)]
     with pytest.raises(ValueError, match="feature_names repeats 'c0'"):
         from_counts(sparse.csr_array((2, 60_000)), feature_names=names)
+
+
+OTHER_KINDS = {
+    "categories": lambda frame: frame.astype("category"),
+    "one of categories": lambda frame: frame.assign(a=frame["a"].astype("category")),
+    "objects": lambda frame: frame.astype(object),
+    "one of objects": lambda frame: frame.assign(b=frame["b"].astype(object)),
+    "decimals": lambda frame: frame.map(Decimal),
+    "nullable": lambda frame: frame.convert_dtypes(),
+    "array of objects": lambda frame: frame.to_numpy(dtype=object),
+    "list of objects": lambda frame: frame.map(Decimal).to_numpy().tolist(),
+    "sparse": lambda frame: frame.astype(pd.SparseDtype("int64", 0)),
+}
+
+
+@pytest.mark.parametrize("kind", OTHER_KINDS)
+def test_numbers_of_any_type_are_counts(kind):
+    frame = pd.DataFrame({"a": [0, 2, 1], "b": [1, 0, 3]}, index=["p", "q", "r"])
+    cohort = from_counts(OTHER_KINDS[kind](frame), binary=False)
+    assert cohort.X.toarray().tolist() == [[0, 1], [2, 0], [1, 3]]
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (pd.Categorical([0, None, 1]), "found nan in row 'q', column 'a'"),
+        (np.array([0, None, 1], dtype=object), "found nan in row 'q', column 'a'"),
+        (np.array([0, {}, 1], dtype=object), "{} (dict) in row 'q', column 'a'"),
+        (np.array([0, "2", 1], dtype=object), "the text '2' in row 'q', column 'a'"),
+        (pd.Categorical(["0", "2", "1"]), "the text '0' in row 'p', column 'a'"),
+        (np.array([0, 1.5, 1], dtype=object), "found 1.5 in row 'q', column 'a'"),
+    ],
+)
+def test_what_is_no_count_in_columns_of_other_types_is_named(column, words):
+    frame = pd.DataFrame({"a": column, "b": [1, 0, 3]}, index=["p", "q", "r"])
+    with pytest.raises(ValueError, match=re.escape(words)):
+        from_counts(frame)
