@@ -1,6 +1,7 @@
 """The server and other sites: links open it, frames and embedding do not, and pages say when they have ended."""
 
 import http.server
+import re
 import threading
 
 import pytest
@@ -85,6 +86,48 @@ def test_pages_opened_while_the_first_is_still_made_show_their_dashboard(servers
     go.set()
     for page in pages:
         expect(page.get_by_text("Here it is.")).to_be_visible()
+
+
+def test_a_page_beyond_the_limit_says_so_and_a_reload_loses_nothing(servers, open_page):
+    address, made = servers.start(board, most_pages=1)
+    first, second = open_page(), open_page()
+    for visit in range(3):
+        first.goto(address) if not visit else first.reload()
+        expect(first.get_by_text("Here it is.")).to_be_visible()
+    second.goto(address)
+    expect(second.get_by_text("This server shows 1 pages already")).to_be_visible()
+    assert len(made) == 3
+    first.goto("about:blank")
+    second.reload()
+    expect(second.get_by_text("Here it is.")).to_be_visible()
+
+
+def test_nothing_is_made_for_pages_that_were_reloaded_meanwhile(servers, open_page):
+    begun, go = threading.Event(), threading.Event()
+
+    def slow():
+        begun.set()
+        go.wait(30)
+        return board()
+
+    address, made = servers.start(slow)
+    page = open_page()
+    page.goto(address)
+    assert begun.wait(30)
+    for _ in range(4):
+        page.reload()
+        expect(page.get_by_role("status")).to_have_text(re.compile("Opening"))
+        page.wait_for_timeout(500)
+    go.set()
+    expect(page.get_by_text("Here it is.")).to_be_visible()
+    assert len(made) == 2
+
+
+def test_a_dashboard_that_cannot_be_shown_is_told(servers, page):
+    """Not only one that cannot be made."""
+    address, _ = servers.start(lambda: object())
+    page.goto(address)
+    expect(page.get_by_text("The dashboard could not be opened")).to_be_visible()
 
 
 def test_other_sites_can_neither_frame_nor_embed_it(servers, elsewhere, page):

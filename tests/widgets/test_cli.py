@@ -231,6 +231,23 @@ def test_a_tree_of_a_file_is_served(tmp_path, capsys, shown):
     assert board.stage.title == "Tree of ward.h5ad"
 
 
+@pytest.mark.parametrize("command", ["topics", "tree", "cards"])
+def test_visitors_do_not_write_into_each_other_s_model(command, tmp_path, shown):
+    """Names are kept in the model, so each visitor has a copy."""
+    path = tmp_path / "ward.h5ad"
+    some = load_discharges()[:1500]
+    some[:, some.X.sum(axis=0) > 0].copy().write_h5ad(path)
+    assert cli.main([command, str(path), "--no-browser"]) == 0
+    first, second = shown[0].factory(), shown[0].factory()
+    one, other = (
+        board.state.versions[0].model if command == "topics" else board.state.model
+        for board in (first, second)
+    )
+    assert one is not other
+    one.annotations_ = {"of": "the first visitor"}
+    assert getattr(other, "annotations_", None) != one.annotations_
+
+
 def test_the_cards_of_a_file_are_served(tmp_path, capsys, shown):
     path = tmp_path / "ward.h5ad"
     some = load_discharges()[:1500]
@@ -328,7 +345,7 @@ class Served:
     port = 7
 
     def __init__(self, factory):
-        self.board = factory()
+        self.factory, self.board = factory, factory()
 
 
 def test_help_says_that_nothing_leaves_the_machine(capsys):

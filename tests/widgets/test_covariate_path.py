@@ -278,7 +278,7 @@ def test_names_are_those_passed_or_those_of_the_path_with_their_meanings(path):
 
 
 def test_other_data_have_a_curve_of_their_own(path):
-    board = CovariatePath(path, NAMES, (np.zeros((3, 6)), [0, 1, 1]))
+    board = CovariatePath(path, NAMES, (np.zeros((300, 6)), [0, 1, 1] * 100))
     assert "Accuracy on other data" in board.components["curves"].svg
     assert "on other data 0.750" in board.components["curves"].alt
     with pytest.raises(ValueError, match=r"held_out is the pair \(X, y\)"):
@@ -382,6 +382,30 @@ def test_small_classes_are_not_counted_unless_samples_are_no_people():
     assert "bad movie (5)" in CovariatePath(path, private=False).stage.subtitle
     few = path_of(counts=(4, 3))
     assert "<11 samples" in CovariatePath(few).stage.subtitle
+
+
+@pytest.mark.parametrize("where", ["accuracies", "held_out", "cross_validation"])
+def test_accuracies_that_give_small_counts_away_are_not_told(where, tmp_path):
+    """Of 500 samples, an accuracy of .99 tells that 5 are classified wrongly: all of a class that is hidden."""
+    path = path_of(counts=(495, 5))
+    fine, telling = np.full(5, 0.9), np.array([0.9, 0.99, 0.9, 0.9, 0.9])
+    path.accuracies = telling if where == "accuracies" else fine
+    mean = telling if where == "cross_validation" else fine
+    path.cross_validation = SimpleNamespace(mean=mean, std_error=np.full(5, 0.02), chosen=3)
+    path.score = lambda X, y: telling if where == "held_out" else fine
+    given = {"held_out": (np.zeros((500, 6)), np.zeros(500))}
+    board = CovariatePath(path, **given)
+    assert "Accuracies are not told" in board.stage.footer
+    page = board.to_html(tmp_path / "page.html").read_text("utf-8")
+    assert "on the training data 0" not in page
+    assert board.components["curves"].svg.count("curacy") == 1  # in the description of the chart
+    assert not {"accuracy", "held_out_accuracy", "cross_validation"} & set(path_table(board.state))
+    assert "accuracy" in path_table(CovariatePath(path, private=False, **given).state)
+    path.accuracies = path.cross_validation.mean = fine
+    path.score = lambda X, y: fine
+    told = CovariatePath(path, **given)
+    assert "Accuracies are not told" not in told.stage.footer
+    assert "accuracy" in path_table(told.state)
 
 
 def test_the_likelihood_of_people_is_told_no_finer_than_its_curve(board):

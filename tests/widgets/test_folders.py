@@ -147,21 +147,63 @@ def test_a_model_that_is_there_is_replaced_only_when_asked(bench, start):
     shutil.copy("one.npz", "two.npz")
     before = Path("two.npz").read_bytes()
     bench.state.rename(0, "Heart")
-    assert "holds a model already; nothing is saved yet" in save_to(bench, "two.npz")
+    said = save_to(bench, "two.npz")
+    assert "“two.npz” holds a model already" in said
+    assert "still saved to “one.npz”" in said
     bench.state.rename(0, "Lungs")
     assert Path("two.npz").read_bytes() == before
     keep = bench.components["autosave"]
     assert [c["name"] for c in keep.controls] == ["autosave", "replace", "leave"]
     keep.fire("pressed", "leave")
-    assert bench.state.autosave is None
+    assert keep.values["autosave"] == bench.state.autosave == str(start / "one.npz")
     assert [c["name"] for c in keep.controls] == ["autosave"]
     save_to(bench, "two.npz")
     keep.fire("pressed", "replace")
     bench.state.rename(0, "Kidneys")
     assert lvmkit.load("two.npz").annotations_["clusters"][0]["name"] == "Kidneys"
-    assert lvmkit.load("one.npz").annotations_["clusters"][0]["name"] == "Heart"
+    assert lvmkit.load("one.npz").annotations_["clusters"][0]["name"] == "Lungs"
     save_to(bench, "")
     assert bench.state.autosave is None
+
+
+def test_a_name_that_is_refused_ends_no_saving(bench, start):
+    """The field shows where the model is still saved, and steps go on to be saved there."""
+    save_to(bench, "one.npz")
+    with pytest.raises(
+        ValueError, match=r"name it “b\.npz”\. The model is still saved to “one\.npz”"
+    ):
+        save_to(bench, "b.txt")
+    with pytest.raises(ValueError, match=r"is not below .* still saved to “one\.npz”"):
+        save_to(bench, "../b.npz")
+    assert bench.components["autosave"].values["autosave"] == str(start / "one.npz")
+    bench.state.rename(0, "Heart")
+    assert lvmkit.load("one.npz").annotations_["clusters"][0]["name"] == "Heart"
+
+
+def test_a_model_that_another_visitor_wrote_meanwhile_is_left_alone(bench, start):
+    save_to(bench, "one.npz")
+    lvmkit.save(lvmkit.BernoulliMixture(3).fit(lvmkit.datasets.load_discharges()[:300]), "one.npz")
+    with pytest.raises(ValueError, match="was written by somebody else meanwhile"):
+        bench.state.rename(0, "Heart")
+    assert lvmkit.load("one.npz").n_components == 3
+    assert bench.state.autosave is None
+
+
+def test_the_root_is_no_start_folder(tmp_path):
+    assert folders_of(Path("/")) == ()
+    assert folders_of(Path("/"), tmp_path) == (tmp_path,)
+    with pytest.raises(ValueError, match="starts it in the folder that holds the files"):
+        Folders(folders_of(Path("/"))).checked("/etc/passwd")
+
+
+def test_names_of_users_are_not_looked_up(start):
+    """Whether there is such a user is nothing that visitors can find out."""
+    said = []
+    for name in ("~root/x.csv", "~nobody-of-that-name/x.csv"):
+        with pytest.raises(ValueError, match="is not below") as error:
+            Folders([start]).checked(name)
+        said.append(str(error.value).replace(name, ""))
+    assert said[0] == said[1]
 
 
 def test_a_file_that_has_become_another_is_left_alone(bench, start):

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import logging
 import re
+import socket
 import threading
 import urllib.error
 import urllib.request
@@ -16,7 +17,7 @@ from tornado.websocket import websocket_connect
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.guard import TOKEN_HEADER, Guard
 from lvmkit_widgets.kinds import Text
-from lvmkit_widgets.serve import TOKEN_VARIABLE, is_local, main, proxy, serve
+from lvmkit_widgets.serve import TOKEN_VARIABLE, _names, address_of, is_local, main, proxy, serve
 
 TOKEN = "a-long-enough-secret"
 
@@ -98,6 +99,36 @@ def test_a_page_is_served_to_this_machine_under_its_own_name_only(start):
     status, text, _ = ask(address, Host="evil.example:80")
     assert status == 403
     assert "does not answer to the name" in text
+
+
+def test_names_and_addresses_of_this_machine():
+    assert address_of("127.0.0.1", 5006) == "http://127.0.0.1:5006/"
+    assert address_of("::1", 80) == address_of("[::1]", 80) == "http://[::1]:80/"
+    assert address_of("0.0.0.0", 1) == address_of("::", 1) == f"http://{socket.gethostname()}:1/"
+    assert {"127.0.0.2:80", "127.0.0.2", "localhost", "[::1]:80"} <= _names("127.0.0.2", 80)
+    assert "[::1]:5006" in _names("[::1]", 5006)
+    assert "localhost" not in _names("localhost", 5006)
+
+
+def test_an_address_of_this_machine_answers_under_its_name(start):
+    address = start(address="127.0.0.2").replace("127.0.0.1", "127.0.0.2")
+    assert ask(address)[0] == 200
+
+
+@pytest.mark.parametrize("other", ['consent={"ads":false}', "flag", "x=a b", "a[b]=1", "k(=1"])
+def test_cookies_of_other_programs_do_not_matter(start, other):
+    address = start(token=TOKEN)
+    _, _, headers = ask(f"{address}?token={TOKEN}")
+    own = headers["Set-Cookie"].partition(";")[0]
+    assert ask(address, Cookie=f"{other}; {own}; {other}")[0] == 200
+    assert ask(address, Cookie=other)[0] == 403
+
+
+def test_an_origin_that_is_no_address_is_refused(start, caplog):
+    status, text, _ = ask(start(), Upgrade="websocket", Origin="http://[x")
+    assert status == 403
+    assert "only for its own pages" in text
+    assert "Traceback" not in caplog.text
 
 
 def test_sockets_open_only_for_pages_of_the_server(start):
@@ -276,7 +307,8 @@ def test_the_log_holds_no_tokens(start, caplog):
 
 def test_so_many_pages_and_no_more(start):
     address = start(most_pages=2)
-    assert [ask(address)[0] for _ in range(3)] == [200, 200, 503]
+    answers = [ask(address)[0] for _ in range(31)]  # more may wait than can show a dashboard
+    assert answers == [200] * 30 + [503]
     _, text, _ = ask(address)
     assert "This server shows 2 pages already" in text
     assert (

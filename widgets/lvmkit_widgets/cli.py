@@ -14,6 +14,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,8 @@ def _existing(text: str) -> Path:
 
 def _check_address(options: argparse.Namespace) -> None:
     """Refuse to open what is shown to other machines without a secret, before there is anything to show."""
+    if options.token and options.token != "new":
+        import_module("lvmkit_widgets.guard").check_token(options.token)
     if options.token or import_module("lvmkit_widgets.serve").is_local(options.address):
         return
     msg = (
@@ -151,7 +154,7 @@ def _topics(options: argparse.Namespace) -> None:
     model = getattr(import_module("lvmkit"), options.model)
     models = [model(n_components=k).fit(corpus) for k in options.components]
     name = Path(options.source).expanduser().resolve().name
-    _serve(lambda: board(models, corpus, name=name), options, title="Topics")
+    _serve(lambda: board([copy(m) for m in models], corpus, name=name), options, title="Topics")
 
 
 def _tree(options: argparse.Namespace) -> None:
@@ -169,7 +172,7 @@ def _tree(options: argparse.Namespace) -> None:
     )
     tree.fit(cohort)
     name = Path(options.file).name if options.file else ""
-    _serve(lambda: board(tree, cohort, name=name), options, title="Tree")
+    _serve(lambda: board(copy(tree), cohort, name=name), options, title="Tree")
 
 
 def _cards(options: argparse.Namespace) -> None:
@@ -183,7 +186,7 @@ def _cards(options: argparse.Namespace) -> None:
     model = import_module("lvmkit").SUSTain(options.components, max_score=options.max_score)
     model.fit(cohort)
     name = Path(options.file).name if options.file else ""
-    _serve(lambda: board(model, cohort, name=name), options, title="Score cards")
+    _serve(lambda: board(copy(model), cohort, name=name), options, title="Score cards")
 
 
 def _corpus(options: argparse.Namespace) -> Any:
@@ -202,7 +205,7 @@ def _corpus(options: argparse.Namespace) -> Any:
 
 
 def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:
-    """Serve a dashboard until interrupted."""
+    """Serve a dashboard until interrupted; each visitor's has a copy of the model, since names are kept in it."""
     token = secrets.token_urlsafe(24) if options.token == "new" else options.token
     serving = import_module("lvmkit_widgets.serve")
     server = serving.serve(
@@ -215,7 +218,7 @@ def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: st
         start=False,
     )
     query = f"?{urlencode({'token': token})}" if token else ""
-    print(f"{title} is at http://{options.address}:{server.port}/{query}")
+    print(f"{title} is at {serving.address_of(options.address, server.port)}{query}")
     print("Stop it with Ctrl+C.", flush=True)
     serving.run(server)
 

@@ -70,6 +70,7 @@ class CovariatePath(PartsBoard[PathState]):
             solutions,
             called(solutions, names),
             held_out=accuracies(solutions, held_out),
+            n_held_out=0 if held_out is None else len(held_out[1]),
             private=private,
         )
         self._name = name

@@ -286,7 +286,7 @@ class Dashboard(Viewer):
         Parameters
         ----------
         path : str or Path
-            File to write, replaced as a whole or not at all; only its owner can read it.
+            File to write, replaced as a whole or not at all.
 
         Returns
         -------

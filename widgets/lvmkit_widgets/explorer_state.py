@@ -64,6 +64,7 @@ class ExplorerState(Walks, Selection):
         self.title = name or self.patients.source
         self._analysis = Analysis(self.patients)
         self._opened = model
+        self._written: tuple[int, int] | None = None
         clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})
         view = View(clustering, Subset(), how_it_stopped(model))
         super().__init__(history=History((Step("Opened", opening(source), view),)))
@@ -342,6 +343,7 @@ class ExplorerState(Walks, Selection):
             Where to; `lvmkit.load` reads it.
         """
         lvmkit.save(self.model, path)
+        self._written = _seen(path)
         if self._as_opened:
             self._opened.annotations_ = self.annotations
 
@@ -357,12 +359,20 @@ class ExplorerState(Walks, Selection):
         """Stand somewhere in the history, and keep the file up to date."""
         with param.edit_constant(self):
             self.param.update(history=history, message=message)
-        if self.autosave and Path(self.autosave).exists() and not is_model_file(self.autosave):
+        if not self.autosave:
+            return
+        seen = _seen(self.autosave)
+        known = seen is None or self._written in (None, seen)
+        is_model = seen is None or is_model_file(self.autosave)
+        if not (known and is_model):
             lost, self.autosave = self.autosave, None
-            error = f"{message} It is not saved: “{lost}” has become another file. Name one under Steps and files."
+            what = (
+                "was written by somebody else meanwhile" if is_model else "has become another file"
+            )
+            error = f"{message} It is not saved: “{lost}” {what}. Name one under Steps and files."
             raise ValueError(error)
-        if self.autosave:
-            lvmkit.save(self.model, self.autosave)
+        lvmkit.save(self.model, self.autosave)
+        self._written = _seen(self.autosave)
 
     def _recompute(self, *events: Any) -> None:
         """Recompute once per change what every view shows."""
@@ -382,3 +392,12 @@ class ExplorerState(Walks, Selection):
             fields["code"] = ""
         with param.edit_constant(self):
             self.param.update(**fields)
+
+
+def _seen(path: str | Path) -> tuple[int, int] | None:
+    """Return what tells one writing of a file from another; None if there is no file."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns

@@ -65,13 +65,20 @@ class Folders:
             raise ValueError(message)
         if self.allowed is None:
             return _expanded(text)
-        if not text.startswith(("//", "\\\\")):  # a name of another machine is not even looked up
-            path = _real(_expanded(text))
+        if not text.startswith(("//", "\\\\", "~")) or text[:2] in ("~", "~/"):
+            path = _real(
+                _expanded(text)
+            )  # names of other machines and users are not even looked up
             if self.holds(path, write=write):
                 return path
-        named = " or ".join(f"“{folder}”" for folder in self.allowed)
+        named = (
+            " or ".join(f"“{folder}”" for folder in self.allowed) or "any folder of this server's"
+        )
         done = "written" if write else "opened"
-        message = f"“{text}” is not below {named}: only files there can be {done} from this page."
+        message = (
+            f"“{text}” is not below {named}, and no link out of it is followed: only files there can be {done} "
+            "from this page. Whoever runs the server starts it in the folder that holds the files."
+        )
         raise ValueError(message)
 
     def holds(self, path: Path, *, write: bool = False) -> bool:
@@ -97,7 +104,7 @@ class Folders:
 
 
 def folders_of(*folders: Path) -> tuple[Path, ...]:
-    """Return folders without those that others hold; the root, which holds all, allows nothing by itself.
+    """Return folders without those that others hold, and without the root, which would allow everything.
 
     Parameters
     ----------
@@ -107,11 +114,14 @@ def folders_of(*folders: Path) -> tuple[Path, ...]:
     Returns
     -------
     tuple of Path
-        The first of them at least.
+        The outermost ones.
     """
-    first, *more = map(_real, folders)
-    kept = [f for f in more if f != Path(f.anchor) and not f.is_relative_to(first)]
-    return (first, *kept)
+    real = [folder for folder in map(_real, folders) if folder != Path(folder.anchor)]
+    kept: list[Path] = []
+    for folder in real:
+        if not any(folder.is_relative_to(other) for other in kept):
+            kept.append(folder)
+    return tuple(kept)
 
 
 @contextmanager

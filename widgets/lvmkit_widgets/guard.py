@@ -6,11 +6,10 @@ import hmac
 import logging
 import secrets
 from collections.abc import Callable
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
-from tornado.httputil import HTTPHeaders, HTTPServerRequest
+from tornado.httputil import HTTPHeaders, HTTPServerRequest, parse_cookie
 from tornado.web import Application, OutputTransform, RequestHandler
 
 TOKEN_HEADER = "X-Lvmkit-Token"
@@ -111,9 +110,8 @@ class Guard:
         cookie: str = "lvmkit",
         full: Callable[[], str] = str,
     ) -> None:
-        if token is not None and len(token) < SHORTEST_TOKEN:
-            msg = f"the token has {len(token)} characters; use at least {SHORTEST_TOKEN}"
-            raise ValueError(msg)
+        if token is not None:
+            check_token(token)
         self.token = token
         self.hosts = hosts
         self.same_origin = same_origin
@@ -165,10 +163,13 @@ class Guard:
             A sentence for the reader; empty lets the request in.
         """
         if self.hosts is not None and request.host.lower() not in self.hosts:
-            return f"This server does not answer to the name {request.host!r}."
+            return (
+                f"This server does not answer to the name {request.host!r}: open the address that was printed "
+                "when it was started; a tunnel must end at the same port here as there."
+            )
         origin = request.headers.get("Origin")
         socket = request.headers.get("Upgrade", "").lower() == "websocket"
-        if socket and self.same_origin and urlsplit(origin or "").netloc != request.host:
+        if socket and self.same_origin and _place(origin or "") != request.host:
             return "This server opens connections only for its own pages."
         if _is_embedded_elsewhere(request):
             return "This dashboard opens in a window of its own, not inside pages of another site."
@@ -195,11 +196,23 @@ class Guard:
 
     def _cookie(self, request: HTTPServerRequest) -> str:
         """Return the cookie's value."""
-        try:
-            jar = SimpleCookie(request.headers.get("Cookie", ""))
-        except CookieError:
-            return ""
-        return jar[self.cookie].value if self.cookie in jar else ""
+        # As browsers read them: what other programs of this host keep need not be to a standard's taste.
+        return parse_cookie(request.headers.get("Cookie", "")).get(self.cookie, "")
+
+
+def check_token(token: str) -> None:
+    """Refuse a token that is too short to be a secret."""
+    if len(token) < SHORTEST_TOKEN:
+        msg = f"the token has {len(token)} characters; use at least {SHORTEST_TOKEN}"
+        raise ValueError(msg)
+
+
+def _place(address: str) -> str:
+    """Return host and port of an address; nothing if it is none."""
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return ""
 
 
 def _same(given: str, secret: str) -> bool:

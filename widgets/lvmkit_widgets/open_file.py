@@ -114,6 +114,11 @@ def preview(path: str | Path) -> pd.DataFrame:
     return _read_text(file, encoding_of(file), dtype=str, keep_default_na=False, nrows=PREVIEW_ROWS)
 
 
+def is_h5ad(path: Path) -> bool:
+    """Tell by its name whether a file is an h5ad, in whatever letters."""
+    return path.suffix.lower() == ".h5ad"
+
+
 def guess(table: pd.DataFrame) -> Layout | None:
     """Guess how a table makes a cohort.
 
@@ -174,7 +179,7 @@ def open_cohort(path: str | Path, *, layout: Layout | None = None, min_codes: in
         When the file cannot be read, or the layout cannot be told.
     """
     file = _checked(path)
-    if file.suffix == ".h5ad":
+    if is_h5ad(file):
         return read_h5ad(file)
     table = preview(file)
     chosen = layout or guess(table)
@@ -288,7 +293,7 @@ def _checked(path: str | Path) -> Path:
     if not file.name.lower().endswith(ENDINGS):
         message = f"“{file.name}” is none of {', '.join(ENDINGS)}; name one of these, or export the table as CSV."
         raise ValueError(message)
-    fault = "" if file.suffix.lower() == ".h5ad" else fault_of_start(str(file))
+    fault = "" if is_h5ad(file) else fault_of_start(str(file))
     if fault or not file.stat().st_size:
         message = f"“{file.name}” {fault or 'is empty'}."
         raise ValueError(message)

@@ -1,4 +1,4 @@
-"""Serving a dashboard on this machine, for its user only; also behind Jupyter's own server."""
+"""Serving dashboards: to this machine, to others that know a token, and behind Jupyter's own server."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from socket import gethostname
 from typing import Any
 from urllib.parse import urlencode
 
@@ -48,10 +49,13 @@ def serve(
     write files only below the folder that the server was started in (and open those below the
     folder LVMKIT_DATA).
 
+    Without a token, whoever has an account on this machine can open the page, too.
+
     Parameters
     ----------
     factory : callable
-        Returns a new dashboard.
+        Returns a new dashboard. Give each a model of its own (``copy.copy(model)``): names, notes and
+        marks are kept in it, and visitors would overwrite those of others.
     address : str
         Where to listen. Anything but this machine itself needs a token.
     port : int
@@ -93,10 +97,9 @@ def serve(
     minutes = DAY if idle_minutes is None and open_only is not None else idle_minutes
     visits = Visits(factory, title=title, folders=open_only, most=most_pages, minutes=minutes)
     server = _server(visits, address=address, port=port, any_origin=not local)
-    hosts = {f"{name}:{server.port}" for name in ("127.0.0.1", "localhost", "[::1]")}
     guard = Guard(
         token=token,
-        hosts=hosts if local else None,
+        hosts=_names(address, server.port) if local else None,
         cookie=f"lvmkit-{server.port}",
         full=partial(visits.full, server),
     )
@@ -201,6 +204,25 @@ def bundled() -> Any:
     return Workbench("discharges")
 
 
+def address_of(address: str, port: int) -> str:
+    """Return the address that a browser opens, such as http://127.0.0.1:5006/."""
+    if address.strip("[]") in ("0.0.0.0", "::"):  # every address of this machine
+        address = gethostname()
+    return f"http://{_bracketed(address)}:{port}/"
+
+
+def _bracketed(address: str) -> str:
+    """Write an address as it stands before a port."""
+    bare = address.strip("[]")
+    return f"[{bare}]" if ":" in bare else bare
+
+
+def _names(address: str, port: int) -> set[str]:
+    """Return under which names a server for this machine answers."""
+    names = {"127.0.0.1", "localhost", "[::1]", _bracketed(address)}
+    return {f"{name}:{port}" for name in names} | (names if port == 80 else set())
+
+
 def _check_positive(**options: float | None) -> None:
     """Refuse lifetimes and numbers of pages that let nobody in."""
     for name, value in options.items():
@@ -217,7 +239,7 @@ def _server(visits: Visits, *, address: str, port: int, any_origin: bool) -> Any
         return get_server(
             {"/": visits.page},
             port=port,
-            address=address,
+            address=address.strip("[]"),
             websocket_origin="*" if any_origin else None,
             title=visits.title,
             location=False,

@@ -90,6 +90,13 @@ class PageHost:
         """Whether the server still knows the page; it forgets pages that were closed a while ago."""
         return self.document.session_context is not None
 
+    @property
+    def connected(self) -> bool:
+        """Whether the page is open in a browser now."""
+        context = self.document.session_context
+        session = getattr(context, "session", None)  # none any more if it was destroyed meanwhile
+        return session is not None and session.connection_count > 0
+
     def call(self, function: Callable[[], None]) -> None:
         """Run the function in the next turn of the server, or now if the page is gone; from any thread."""
         try:

@@ -21,6 +21,8 @@ from lvmkit_widgets.twins import PageHost
 
 log = logging.getLogger(__name__)
 MOST_PAGES = 64
+WAITING = 24
+"""Pages without a dashboard, beside two for each that may have one: those that open, and closed ones for a minute."""
 SECONDS_TO_CONNECT = 60
 """How long the dashboard of a page without a connection is kept: it can load its scripts meanwhile,
 and a page that was connected cannot take its dashboard up again."""
@@ -68,6 +70,7 @@ class Visits:
         self.factory, self.title, self.folders = factory, title, folders
         self.most, self.minutes = most, minutes
         self._one = threading.Lock()
+        self._hosts: list[PageHost] = []
 
     def page(self) -> Any:
         """Return the page of a new session: a title and what is going on."""
@@ -92,8 +95,19 @@ class Visits:
         pn.state.onload(begin)
         return frame
 
+    @property
+    def too_many(self) -> str:
+        """The sentence for visitors when there are as many pages as there may be."""
+        return (
+            f"This server shows {self.most} pages already, as many as it may. Close one that is no "
+            "longer needed, then reload this page."
+        )
+
     def full(self, server: Any) -> str:
         """Say why no further page can be opened, or nothing while there is room.
+
+        Pages without a dashboard are small, so they are let in a while longer: a reload asks for the new page
+        before the old one is gone.
 
         Parameters
         ----------
@@ -105,27 +119,31 @@ class Visits:
         str
             A sentence for the visitor.
         """
-        if len(server.get_sessions("/")) < self.most:
-            return ""
-        return (
-            f"This server shows {self.most} pages already, as many as it may. Close one that is no "
-            "longer needed, and try again in two minutes."
-        )
+        return "" if len(server.get_sessions("/")) < 3 * self.most + WAITING else self.too_many
 
     def _make(self, host: PageHost, frame: Any) -> None:
         """Make a dashboard, unless its page is gone, and put it into the page."""
         with self._one:
-            if not host.here:
+            if not host.connected:  # closed or reloaded while it waited for those before it
                 return
-            with open_only(self.folders):
-                board = _made(self.factory)
+            if len(self._shown()) >= self.most:
+                board = _sorry(self.too_many)
+            else:
+                with open_only(self.folders):
+                    board = _made(self.factory)
 
         def show() -> None:
             if host.here:
-                frame[:] = [board.__panel__()]
+                frame[:] = [board]
+                self._hosts.append(host)
                 self._end_when_idle(host, frame)
 
         host.call(show)
+
+    def _shown(self) -> list[PageHost]:
+        """Return the pages that show a dashboard; those that were closed or have ended do not count."""
+        self._hosts = [host for host in self._hosts if host.connected]
+        return self._hosts
 
     def _end_when_idle(self, host: PageHost, frame: Any) -> None:
         """Take a dashboard out of its page when nothing was done with it for long."""
@@ -144,6 +162,7 @@ class Visits:
             else:
                 document.remove_on_change(note)
                 frame[:] = [self._ended(f"nothing was done for {_spoken(minutes)}")]
+                self._hosts = [other for other in self._hosts if other is not host]
 
         document.on_change(note)
         look()
@@ -151,19 +170,22 @@ class Visits:
     def _ended(self, why: str) -> Any:
         """Return what is shown in place of a dashboard that has ended."""
         words = f"What this page showed has ended, because {why}. Reload the page to begin again."
-        sorry = Text(text=words, tone="warning")
-        return Dashboard({"sorry": sorry}, "sorry", title=self.title).__panel__()
+        return _sorry(words, title=self.title)
 
 
 def _made(factory: Callable[[], Any]) -> Any:
-    """Return a new dashboard, or one that tells in plain words why there is none."""
+    """Return a new dashboard for Panel, or one that tells in plain words why there is none."""
     try:
-        return factory()
+        return factory().__panel__()
     except Exception as error:
         log.exception("a dashboard could not be made")
         why = f"The dashboard could not be opened: {error or type(error).__name__}"
-        sorry = Text(text=f"{why}\n\nDetails are where the program was started.", tone="warning")
-        return Dashboard({"sorry": sorry}, "sorry", title="lvmkit")
+        return _sorry(f"{why}\n\nDetails are where the program was started.")
+
+
+def _sorry(words: str, *, title: str = "lvmkit") -> Any:
+    """Return what is shown in place of a dashboard, for Panel."""
+    return Dashboard({"sorry": Text(text=words, tone="warning")}, "sorry", title=title).__panel__()
 
 
 def _spoken(minutes: float) -> str:

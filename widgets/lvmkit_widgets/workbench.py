@@ -73,7 +73,7 @@ class Workbench(ExplorerBoard):
         """Open the file with the columns that were named."""
         layout = self.opener.layout_asked
         k = int(self.opener.choose.values.get("k") or 8)
-        self._open(self.opener.choice, k=k, layout=layout)
+        self._open(self.opener.choice, k=k, model=self.opener.model, layout=layout)
 
     def _open(self, choice: str, *, k: int, model: str = "", layout: Layout | None = None) -> None:
         """Read and fit beside the dashboard."""

@@ -9,7 +9,7 @@ from lvmkit.charts import svg
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
 from lvmkit_widgets.covariates.part import PathPart
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tables import likelihoods
+from lvmkit_widgets.covariates.tables import accuracies_told, likelihoods
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Form, Picture, Steps, Text
 
@@ -178,6 +178,8 @@ def draw_curves(state: PathState, step: int, *, links: bool = True) -> str:
         SVG.
     """
     table = path_curves_table(state.path, selected=step, held_out=state.held_out)
+    if not accuracies_told(state):
+        table = table[table["quantity"].isin(["clusters", "marginal_likelihood"])]
     picture = svg(path_curves_chart(table, width=440, links=links))
     return _LINE.sub(lambda line: _LONG.sub(_short, line[0]), picture)
 
@@ -203,10 +205,9 @@ def curves_text(state: PathState, step: int) -> str:
         For readers who do not see the picture.
     """
     solution = state.path[step]
-    told = (
-        f"{state.told(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}, accuracy on the "
-        f"training data {float(solution.accuracy):.3f}"
-    )
-    if state.held_out is not None:
+    told = f"{state.told(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}"
+    if accuracies_told(state):
+        told += f", accuracy on the training data {float(solution.accuracy):.3f}"
+    if accuracies_told(state) and state.held_out is not None:
         told += f", on other data {state.held_out[step]:.3f}"
     return f"{told}. The best by marginal likelihood is {state.told(int(state.path.best))}."

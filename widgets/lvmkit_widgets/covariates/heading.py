@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lvmkit_widgets.covariates.state import PathState
+from lvmkit_widgets.covariates.tables import SMALLEST, accuracies_told
 from lvmkit_widgets.navigator.naming import counted
-
-SMALLEST = 11
 
 
 def subtitle(state: PathState) -> str:
@@ -75,6 +74,8 @@ def footer(state: PathState) -> str:
     last = ""
     if state.private and "(" not in class_sizes(state):
         last = f" Samples of each class are not told: one has fewer than {SMALLEST}."
+    if not accuracies_told(state):
+        last += f" Accuracies are not told: fewer than {SMALLEST} samples are classified wrongly."
     return (
         "Clusters are numbered at each ν anew, in the order of their first covariate. Weights and odds ratios "
         "describe what goes together in these data; they do not say that a covariate causes a class. λ holds "

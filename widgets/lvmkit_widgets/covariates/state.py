@@ -32,6 +32,8 @@ class PathState(Walks, param.Parameterized):
         What covariates are called.
     held_out : array, optional
         Accuracy of each solution on other data.
+    n_held_out : int, default=0
+        Number of samples of the other data.
     private : bool, default=True
         Whether samples stand for people, so that small counts are hidden.
     """
@@ -52,9 +54,11 @@ class PathState(Walks, param.Parameterized):
         names: tuple[str, ...],
         *,
         held_out: Array | None = None,
+        n_held_out: int = 0,
         private: bool = True,
     ) -> None:
-        self.path, self.names, self.held_out, self.private = path, names, held_out, private
+        self.path, self.names, self.private = path, names, private
+        self.held_out, self.n_held_out = held_out, n_held_out
         start = int(path.best)
         super().__init__(history=History((Step("Opened", START, start),)))
         self.cluster = self.first_of(start)

@@ -10,6 +10,8 @@ from lvmkit.charts._merges import speaks_for
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.hidden import coarse
 
+SMALLEST = 11
+
 
 def clusters_table(state: PathState) -> pd.DataFrame:
     """Return one row per cluster of the solution that is looked at.
@@ -92,6 +94,20 @@ def likelihoods(state: PathState) -> Array:
     )
 
 
+def accuracies_told(state: PathState) -> bool:
+    """Tell whether accuracies give no small count away: of people, 1 to 10 must not be classified wrongly."""
+    if not state.private:
+        return True
+    path, n = state.path, int(state.path.n_samples)
+    known = [(path.accuracies, n)]
+    if state.held_out is not None:
+        known.append((state.held_out, state.n_held_out))
+    if path.cross_validation is not None:
+        known.append((path.cross_validation.mean, n))
+    wrong = [size * (1 - np.asarray(values, dtype=float)) for values, size in known]
+    return not any(((count >= 0.5) & (count < SMALLEST - 0.5)).any() for count in wrong)
+
+
 def path_table(state: PathState) -> pd.DataFrame:
     """Return one row per solution.
 
@@ -103,8 +119,8 @@ def path_table(state: PathState) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        step, nu, clusters, log_marginal_likelihood, accuracy, and where known held_out_accuracy and
-        cross_validation with its standard error; selected.
+        step, nu, clusters, log_marginal_likelihood; where `accuracies_told`, accuracy, and where known
+        held_out_accuracy and cross_validation with its standard error; selected.
     """
     path = state.path
     table = pd.DataFrame(
@@ -113,9 +129,11 @@ def path_table(state: PathState) -> pd.DataFrame:
             "nu": np.asarray(path.nus, dtype=float),
             "clusters": np.asarray(path.n_clusters),
             "log_marginal_likelihood": likelihoods(state),
-            "accuracy": np.asarray(path.accuracies, dtype=float),
         }
     )
+    if not accuracies_told(state):
+        return table.assign(selected=table["step"] == state.step)
+    table["accuracy"] = np.asarray(path.accuracies, dtype=float)
     if state.held_out is not None:
         table["held_out_accuracy"] = state.held_out
     if path.cross_validation is not None:

@@ -13,7 +13,7 @@ from lvmkit_widgets.component import Component
 from lvmkit_widgets.fitting import Progress, check_size, fit_quietly
 from lvmkit_widgets.folders import reader_folders
 from lvmkit_widgets.kinds import Form, Text
-from lvmkit_widgets.open_file import Layout, guess, list_files, open_cohort, preview
+from lvmkit_widgets.open_file import Layout, guess, is_h5ad, list_files, open_cohort, preview
 
 KNOWN: dict[str, tuple[str, Callable[[], Any], str]] = {
     "discharges": (
@@ -338,7 +338,7 @@ def needs_columns(path: str) -> bool:
     bool
         False for known cohorts and h5ad files.
     """
-    if path in KNOWN or path.endswith(".h5ad"):
+    if path in KNOWN or is_h5ad(Path(path)):
         return False
     return guess(preview(path)) is None
 

@@ -102,18 +102,33 @@ class Share(GivesSteps[ExplorerState]):
         text = str(values.get("autosave") or "").strip()
         if text == (self.state.autosave or "" if self._asked is None else str(self._asked)):
             return
-        self.state.autosave, self._asked = None, None
         if not text:
+            self.state.autosave = None
             self._ask(None)
             return
-        path = model_place(self._folders.checked(text, write=True))
+        try:
+            path = model_place(self._folders.checked(text, write=True))
+        except ValueError as error:
+            self._ask(None)
+            message = f"{error}{self._kept}"
+            raise ValueError(message) from error
         if not path.exists():
             self._keep(path)
             return
         self._ask(path)
         self._board.say(
-            f"“{path.name}” holds a model already; nothing is saved yet. Replace it, leave it, or name another file.",
+            f"“{path.name}” holds a model already. Replace it, leave it, or name another file.{self._kept}",
             state="info",
+        )
+
+    @property
+    def _kept(self) -> str:
+        """Where the model is saved at present."""
+        place = self.state.autosave
+        return (
+            f" The model is still saved to “{Path(place).name}”."
+            if place
+            else " Nothing is saved yet."
         )
 
     def _answer(self, name: str) -> None:
@@ -125,9 +140,7 @@ class Share(GivesSteps[ExplorerState]):
             self._keep(model_place(path))
         else:
             self._ask(None)
-            self._board.say(
-                f"“{path.name}” is left as it is; the model is saved nowhere.", state="info"
-            )
+            self._board.say(f"“{path.name}” is left as it is.{self._kept}", state="info")
 
     def _keep(self, path: Path) -> None:
         """Save the model, now and after every step."""
@@ -171,14 +184,12 @@ def model_place(path: Path) -> Path:
         If the name does not end in .npz, its folder is missing, or what is there is no model.
     """
     if path.suffix.lower() != ".npz":
-        message = (
-            f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”. Nothing is saved yet."
-        )
+        message = f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”."
         raise ValueError(message)
     if not path.parent.is_dir():
-        message = f"There is no folder “{path.parent}”; nothing is saved yet."
+        message = f"There is no folder “{path.parent}”: make it first, or name another."
         raise ValueError(message)
     if (path.is_symlink() or path.exists()) and not is_model_file(path):
-        message = f"“{path.name}” is there and no model of lvmkit: name another file. Nothing is saved yet."
+        message = f"“{path.name}” is there and no model of lvmkit: name another file."
         raise ValueError(message)
     return path
