@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterable
+from contextlib import suppress
 from math import inf
 from numbers import Integral, Real
 from typing import Any, NoReturn
@@ -288,11 +289,24 @@ def _stacked(X: Any, name: str) -> Any:
 
 def _check_objects(X: Any, name: str, rows: Any = None, columns: Any = None) -> None:
     """Refuse text among objects, where numpy would read what looks like a number."""
+    if pd.api.types.infer_dtype(X.ravel(), skipna=True) in _OBJECTS_OF_NUMBERS:
+        return
     for at, value in enumerate(X.flat):
         if isinstance(value, (str, bytes)):
             where = place_of(np.unravel_index(at, X.shape), rows, columns)
             msg = f"{name} must hold numbers; found the text {value!r:.60} {where}. {_CONVERT}"
             raise ValueError(msg)
+
+
+_OBJECTS_OF_NUMBERS = {
+    "integer",
+    "floating",
+    "mixed-integer-float",
+    "boolean",
+    "decimal",
+    "complex",
+}
+_OBJECTS_OF_NUMBERS.add("empty")  # None, or nothing at all
 
 
 def _check_columns(X: pd.DataFrame, name: str) -> None:
@@ -340,13 +354,15 @@ def check_matrix(
     allow_nd: bool = False,
     allow_nan: bool = False,
     least_rows: int = 1,
+    sound: bool = False,
 ) -> Any:
     """Return finite numbers, rows by columns, or say which entry stands where, and what to do.
 
     scikit-learn looks at the entries; what it refuses is looked at again, to name the place. `rows` and `columns`
-    are names. Given a model, the number of features is kept (`reset`) or compared.
+    are names. Given a model, the number of features is kept (`reset`) or compared. What has passed `check_source`
+    is `sound`.
     """
-    X = widened(check_source(X, name, remedy))
+    X = widened(X if sound else check_source(X, name, remedy))
     if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
         twice = X.columns[X.columns.duplicated()][0]
         msg = f"{name} must have columns of different names; {twice!r} stands more than once"
@@ -363,7 +379,7 @@ def check_matrix(
         if model is not None:
             return validate_data(model, X, reset=reset, **options)
         return check_array(X, input_name=name, **options)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         if sparse.issparse(X) and not accept_sparse:
             raise
         refuse_entries(X, name, rows, columns, remedy, error, allow_nan=allow_nan)
@@ -457,10 +473,15 @@ def _plain(X: Any, name: str, rows: Any, columns: Any, error: Exception | None) 
     if values.dtype.kind != "O":
         return values
     found = np.empty(values.shape)
+    kind = pd.api.types.infer_dtype(values.ravel(), skipna=True)
+    if kind in _OBJECTS_OF_NUMBERS - {"complex"}:
+        with suppress(TypeError, ValueError, OverflowError):  # told below, with the place
+            found[...] = np.where(pd.isna(values), np.nan, values)
+            return found
     for at, value in enumerate(values.flat):
         try:
             found.flat[at] = np.nan if value is None or value is pd.NA else value
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             where = place_of(np.unravel_index(at, values.shape), rows, columns)
             if isinstance(value, complex):
                 msg = f"Complex data not supported: {name} holds {value!r} {where}"
@@ -469,7 +490,7 @@ def _plain(X: Any, name: str, rows: Any, columns: Any, error: Exception | None) 
                 f"{name} holds {value!r:.60} ({type(value).__name__}) {where}; an argument must be of numbers, without "
                 f"a string or anything else that is no number. {_CONVERT}"
             )
-            raise type(error or ValueError())(msg) from None
+            raise (TypeError if isinstance(error, TypeError) else ValueError)(msg) from None
     return found
 
 

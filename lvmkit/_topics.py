@@ -33,7 +33,7 @@ def checked_counts(X: Any, n_words: int) -> Any:
     """
     matrix, names = _rows.unwrapped(X)
     labels = (_rows.row_names(X), names)
-    counts = _rows.canonical(check_matrix(matrix, rows=labels[0], columns=labels[1]))
+    counts = _rows.canonical(check_matrix(matrix, rows=labels[0], columns=labels[1], sound=True))
     if counts.shape[1] != n_words:
         msg = (
             f"X must be documents by the {n_words} words of the topics; found shape {counts.shape}"

@@ -8,6 +8,7 @@ import json
 import subprocess
 import sys
 import warnings
+from decimal import Decimal
 
 import anndata
 import numpy as np
@@ -18,6 +19,7 @@ from sklearn.base import clone
 
 import lvmkit
 from lvmkit import (
+    _checks,
     charts,
     cohorts,
     decompose,
@@ -28,7 +30,7 @@ from lvmkit import (
     scores,
     similarities,
 )
-from lvmkit._checks import check_structure
+from lvmkit._checks import check_structure, with_gaps
 
 FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")
 N, D = 40, 6
@@ -525,6 +527,58 @@ def test_objects_keep_the_error_of_numpy():
     rows[3, 2] = {"a": 1}
     with pytest.raises(TypeError, match=r"X holds \{'a': 1\} \(dict\) in row 3, column 2"):
         models.PoissonMixture(2).fit(rows)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "objects", "frame of objects"])
+def test_data_are_looked_at_once(kind, monkeypatch):
+    X = {"sparse": sparse.csr_array, "objects": lambda rows: rows.astype(object)}.get(
+        kind, lambda rows: pd.DataFrame(rows, columns=NAMES).astype(object)
+    )(data())
+    model = models.BernoulliMixture(2).fit(X)
+    name = "check_structure" if kind == "sparse" else "_check_objects"
+    looked, check = [], getattr(_checks, name)
+    monkeypatch.setattr(_checks, name, lambda *a: (looked.append(1), check(*a))[1])
+    model.predict(X)
+    assert len(looked) == (D if kind == "frame of objects" else 1)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("1", "the text '1' in row 3, column 2"),
+        (b"1", "the text b'1' in row 3, column 2"),
+        (np.str_("1"), "the text"),
+        (1 + 2j, "[Cc]omplex"),
+        (10**400, "row 3, column 2"),
+        (pd.Timestamp(0), "row 3, column 2"),
+        (pd.NaT, "row 3, column 2"),
+        ({}, "row 3, column 2"),
+        (None, r"NaN \(no value\) in row 3, column 2"),
+        (pd.NA, r"NaN \(no value\) in row 3, column 2"),
+    ],
+)
+def test_what_is_no_number_among_objects_is_named(value, words):
+    rows = data().astype(object)
+    rows[3, 2] = value
+    for X in (rows, pd.DataFrame(rows)):
+        with pytest.raises((TypeError, ValueError), match=words) as caught:
+            models.BernoulliMixture(2).fit(X)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("of", [int, float, Decimal, bool, np.int8, lambda v: v or None])
+def test_objects_that_are_numbers_are_numbers(of):
+    rows = data().astype(object)
+    for at in np.ndindex(rows.shape):
+        rows[at] = of(rows[at])
+    if rows[0, 4] is None:
+        X = np.array([[1, None], [True, 2.0]], dtype=object)
+        found = with_gaps(X)
+        assert np.isnan(found[0, 1])
+        assert found[1].tolist() == [1, 2]
+        return
+    plain, found = models.BernoulliMixture(2).fit(data()), models.BernoulliMixture(2).fit(rows)
+    assert (plain.centers_ == found.centers_).all()
 
 
 def test_entries_that_stand_twice_are_added_up_exactly():

@@ -80,7 +80,7 @@ def matrix_of(X: Any) -> Any:
     matrix, names = _rows.unwrapped(X)
     labels = (_rows.row_names(X), names)
     return check_matrix(
-        matrix, rows=labels[0], columns=labels[1], accept_sparse=["csr", "csc", "coo"]
+        matrix, rows=labels[0], columns=labels[1], accept_sparse=["csr", "csc", "coo"], sound=True
     )
 
 

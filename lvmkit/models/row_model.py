@@ -164,6 +164,7 @@ class RowModel(BaseEstimator):
                 columns=names[1],
                 remedy=self._remedy(reset=reset),
                 least_rows=self._fewest_rows if reset else 1,
+                sound=True,
             )
         return self._accepted(rows, names)
 

@@ -420,6 +420,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 rows=_rows.row_names(X),
                 columns=names,
                 accept_sparse=["csr", "csc", "coo"],
+                sound=True,
             )
         if reset and names is not None:
             self.feature_names_in_ = names

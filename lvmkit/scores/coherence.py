@@ -70,7 +70,7 @@ def _checked(centers: npt.ArrayLike, X: Any) -> tuple[Array, Any]:
     """Return topics and the columns of the documents, or refuse them."""
     topics: Array = as_numbers(centers, "centers")
     unwrapped, names = _rows.unwrapped(X)
-    matrix = check_matrix(unwrapped, rows=_rows.row_names(X), columns=names)
+    matrix = check_matrix(unwrapped, rows=_rows.row_names(X), columns=names, sound=True)
     if (
         topics.ndim != 2
         or not topics.size

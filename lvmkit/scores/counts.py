@@ -248,7 +248,7 @@ def code_columns(
 ) -> tuple[sparse.csr_array, tuple[str, ...], tuple[str, ...]]:
     """Return presence as sparse 0/1 rows, the codes and their titles."""
     matrix, found = _rows.unwrapped(X)
-    checked = check_matrix(matrix, rows=_rows.row_names(X), columns=found, least_rows=0)
+    checked = check_matrix(matrix, rows=_rows.row_names(X), columns=found, least_rows=0, sound=True)
     presence = _presence(checked)
     width = presence.shape[1]
     given = feature_names if feature_names is not None else found

@@ -50,7 +50,7 @@ def class_covariance(X: Any, y: Any) -> Array:
 def pooled_covariance(X: Any, y: Any) -> Array:
     """Return the shrunk covariance of class-centered samples, with its diagonal and its signs."""
     matrix, names = _rows.unwrapped(X)
-    X = check_matrix(matrix, rows=_rows.row_names(X), columns=names, dtype=np.float64)
+    X = check_matrix(matrix, rows=_rows.row_names(X), columns=names, dtype=np.float64, sound=True)
     require_range(X, 1e100, "squares of more leave the range of double precision", (None, names))
     y = check_classes(y, X.shape[0])
     classes, which = np.unique(y, return_inverse=True)

@@ -127,7 +127,7 @@ def word_embeddings(X: Any, n_components: int = 50) -> Array:
     """
     require_number(n_components, "n_components", least=1, whole=True)
     matrix, names = _rows.unwrapped(X)
-    X = check_matrix(matrix, rows=_rows.row_names(X), columns=names, dtype=np.float64)
+    X = check_matrix(matrix, rows=_rows.row_names(X), columns=names, dtype=np.float64, sound=True)
     require_range(X, 1e100, "squares of more leave the range of double precision", (None, names))
     if n_components > X.shape[1]:
         msg = f"n_components={n_components}, but X has {X.shape[1]} words; ask for at most as many"
