@@ -1,11 +1,9 @@
 """Arrays and JSON read from an npz file that may come from anybody: sizes are known before anything is read."""
 
 import contextlib
-import errno
 import json
 import os
 import re
-import stat
 import struct
 import zipfile
 import zlib
@@ -19,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lvmkit._checks import require_number
-from lvmkit._writing import in_words
+from lvmkit._reading import readable
 
 MAX_BYTES = 1 << 30
 """What all arrays of a file may hold uncompressed, unless the caller allows more."""
@@ -46,32 +44,6 @@ UNREADABLE = (
     *(EOFError, KeyError, IndexError, TypeError, ValueError, AttributeError, OverflowError),
     *(SyntaxError, MemoryError),  # RecursionError is a RuntimeError
 )
-
-
-@contextmanager
-def readable(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file, or say why it cannot be; a pipe or device, which might never end, is refused."""
-    path = Path(path)
-    shown = Path(
-        path.name if len(path.name) <= 100 else f"{path.name[:99]}…"
-    )  # a folder's names are no matter
-    if "\0" in str(path):
-        msg = "cannot read the file: a name cannot hold the null character"
-        raise ValueError(msg)
-    try:
-        if stat.S_ISDIR(path.stat().st_mode):
-            raise IsADirectoryError(errno.EISDIR, "")
-        if not stat.S_ISREG(path.stat().st_mode):
-            msg = f"cannot read {str(shown)!r}: it is a device or a pipe, no file"
-            raise ValueError(msg)
-        with path.open("rb") as file:
-            yield file
-    except OSError as error:
-        if error.errno is None:
-            raise
-        if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
-            error = FileNotFoundError(error.errno, error.strerror)
-        raise in_words(error, shown, "read") from error
 
 
 def read_npz(

@@ -18,8 +18,8 @@ except ImportError:  # Windows, where a file that is open cannot be deleted
     fcntl = None  # type: ignore[assignment]
 
 PREFIX, SUFFIX = ".lvmkit-", ".partial"
-LONGEST = 500
-"""Letters of a path that messages repeat."""
+LONGEST = 100
+"""Letters of a file's name that messages repeat."""
 STALE_SECONDS = 3_600
 """Age of a leftover that is taken for one where files cannot be locked."""
 
@@ -72,44 +72,59 @@ def require_place(path: Path) -> None:
 
 def in_words(error: OSError, path: Path, doing: str) -> OSError:
     """Return an error of the same type that says what could not be done with which file, and why."""
-    reason = {
-        **dict.fromkeys(_FULL, "the disk is full, or the file would be larger than is allowed"),
-        **dict.fromkeys(
-            _FORBIDDEN, f"you have no permission to {doing} it; ask who owns the folder"
-        ),
-        errno.EROFS: "the disk is read-only; choose another folder",
-        errno.ENOENT: f"there is no folder {str(path.parent)!r}"
-        if doing == "write"
-        else "there is no such file",
-        errno.EISDIR: "it is a folder; name a file in it",
-        errno.ENOTDIR: f"{str(path.parent)!r} is no folder",
-        errno.ENAMETOOLONG: "its name is too long",
-        errno.ELOOP: "it is a link that leads to itself",
-    }.get(error.errno or 0, error.strerror or str(error))
-    told = type(error)(f"cannot {doing} {_named(path)}: {reason}")
+    told = type(error)(f"cannot {doing} {shown_name(path)!r}: {reason_of(error, path, doing)}")
     told.errno = error.errno
     return told
 
 
-def _named(path: Path) -> str:
-    """Quote a path, or how it begins."""
-    text = str(path)
-    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")
+def reason_of(error: OSError, path: Path, doing: str) -> str:
+    """Say why something could not be done with a file, and what to do instead."""
+    return {
+        **dict.fromkeys(
+            _FULL,
+            "the disk is full, or the file would be larger than is allowed; make room, or choose another folder",
+        ),
+        **dict.fromkeys(
+            _FORBIDDEN, f"you have no permission to {doing} it; ask who owns the folder"
+        ),
+        errno.EROFS: "the disk is read-only; choose another folder",
+        errno.ENOENT: _missing(path, doing),
+        errno.EISDIR: "it is a folder; name a file in it",
+        errno.ENOTDIR: f"{shown_name(path.parent)!r} is no folder; choose another",
+        errno.ENAMETOOLONG: "its name is too long; choose a shorter one",
+        errno.ELOOP: "it is a link that leads to itself; name the file itself",
+    }.get(error.errno or 0, error.strerror or str(error))
+
+
+def _missing(path: Path, doing: str) -> str:
+    """Say which part of a path is not there."""
+    if not os.path.isdir(path.parent):
+        more = ", or make it first" if doing == "write" else ""
+        return f"there is no folder {shown_name(path.parent)!r}; check the path{more}"
+    if doing != "write" and os.path.islink(path):
+        return "it is a link to a file that is gone; name another"
+    return "there is no such file; check its name and its folder"
+
+
+def shown_name(path: Path) -> str:
+    """Return the name of a file as messages show it: without the folders, which may tell of people; cut."""
+    name = path.name or str(path)
+    name = name.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
 
 
 def _real(path: Path) -> Path:
     """Return the path that links lead to; refuse what is no file, or in no folder."""
     if "\0" in str(path):
-        msg = f"cannot write {_named(path)}: a name cannot hold the null character"
+        msg = f"cannot write {shown_name(path)!r}: a name cannot hold the null character; type it again"
         raise ValueError(msg)
     target = Path(os.path.realpath(path))
     if target.is_symlink():
-        msg = f"cannot write {str(path)!r}: it is a link that leads to itself"
-        raise OSError(msg)
+        raise in_words(OSError(errno.ELOOP, ""), path, "write")
     if target.is_dir():
         raise in_words(IsADirectoryError(errno.EISDIR, ""), path, "write")
     if target.exists() and not target.is_file():
-        msg = f"cannot write {str(path)!r}: it is a device or a pipe, no file"
+        msg = f"cannot write {shown_name(path)!r}: it is a device or a pipe, no file; choose another name"
         raise OSError(msg)
     if not target.parent.is_dir():
         missing = not target.parent.exists()

@@ -138,9 +138,9 @@ def _read(source: str | Path, patient: str, encoding: str, repairs: Repairs) -> 
                 for c in table.kinds
             )
             return table.database.execute(f"SELECT {values} FROM {table.relation}").df()
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         told = str(error)
         if not told.startswith("source"):
             raise
         msg = f"attributes{told.removeprefix('source')}"
-        raise ValueError(msg) from error
+        raise type(error)(msg) from error

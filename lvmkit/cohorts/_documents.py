@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterable, Mapping
@@ -15,11 +16,22 @@ from anndata import AnnData
 from scipy import sparse
 
 from lvmkit._checks import listed
+from lvmkit._reading import require_file
+from lvmkit._writing import shown_name
 from lvmkit.cohorts._attributes import column_value, typed
-from lvmkit.cohorts._files import GZIP, MARKS, encoding_advice, is_utf8
+from lvmkit.cohorts._files import (
+    GZIP,
+    MARKS,
+    TOLD,
+    encoding_advice,
+    fault_of_text,
+    is_utf8,
+    other_kind,
+)
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import opened, quoted
 
+TEXTS = (".txt", ".txt.gz")
 LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")
 UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 """NUL and halves of characters: h5ad files cannot hold them."""
@@ -42,15 +54,11 @@ def read(
     """Read documents from whatever holds them."""
     is_utf8(encoding)
     path = _path(source)
-    if path is not None and path.exists() and not (path.is_file() or path.is_dir()):
-        # Reading a pipe would wait for ever for somebody to write into it.
-        msg = f"source: {path.name!r} is a pipe or a device; save the texts to a file and pass that"
-        raise ValueError(msg)
     if isinstance(source, pd.DataFrame):
         return of_frame(source, text, document, "the DataFrame")
     if path is not None and path.name.lower().endswith(LINES):
         return of_frame(json_lines(path, encoding), text, document, path.name)
-    if path is not None and path.suffix.lower() != ".txt" and not path.is_dir():
+    if path is not None and not path.name.lower().endswith(TEXTS) and not path.is_dir():
         return _of_table(path, text, document, encoding, repairs)
     if text is not None or document is not None:
         given = f"text={text!r}" if text is not None else f"document={document!r}"
@@ -66,24 +74,19 @@ def _path(source: Any) -> Path | None:
     if not isinstance(source, str | Path):
         return None
     shown = str(source)
-    if shown and _exists(Path(shown)):
+    if shown and os.path.isdir(shown):
         return Path(shown)
+    if shown and os.path.lexists(shown):
+        return require_file(shown, TOLD)
     if isinstance(source, str) and (len(shown.split()) > 3):
         msg = "source is one string and no file or folder; for one document pass a list of it: [text]."
         raise ValueError(msg)
+    named = shown_name(Path(shown)) if shown else ""
     msg = (
-        f"source: there is no file or folder {Path(shown).name!r}; give a folder of .txt files, a .jsonl, CSV or "
+        f"source: there is no file or folder {named!r}; give a folder of .txt files, a .jsonl, CSV or "
         "Parquet file, or a list of texts."
     )
     raise FileNotFoundError(msg)
-
-
-def _exists(path: Path) -> bool:
-    """Whether there is such a file or folder; a name that no system allows is none."""
-    try:
-        return path.exists()
-    except (OSError, ValueError):
-        return False
 
 
 def of_frame(frame: pd.DataFrame, text: str | None, document: str | None, name: str) -> Documents:
@@ -143,7 +146,8 @@ def _of_table(
 def _of_files(path: Path, encoding: str, repairs: Repairs) -> Documents:
     """Read one document from each .txt file of a folder, or from one file."""
     if not path.is_dir():
-        return _documents([decoded(path, encoding)], [path.stem], None, path.name)
+        stem = Path(path.name.removesuffix(".gz")).stem
+        return _documents([decoded(path, encoding)], [stem], None, path.name)
     there = sorted(p for p in path.iterdir() if p.is_file() and not p.name.startswith("."))
     names = [p for p in there if p.suffix.lower() == ".txt"]
     below = _below(path)
@@ -179,6 +183,11 @@ def decoded(path: Path, encoding: str) -> str:
     plain = is_utf8(encoding)
     if plain:
         encoding = next((its for mark, its in MARKS.items() if data.startswith(mark)), encoding)
+    fault = other_kind(str(path), data[:4096])
+    fault = f"is {_as_text(fault)}" if fault else fault_of_text(data[:4096], encoding)
+    if fault:
+        msg = f"source: {path.name!r} {fault}."
+        raise ValueError(msg)
     try:
         text = data.decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -194,13 +203,20 @@ def decoded(path: Path, encoding: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
+def _as_text(kind: str) -> str:
+    """Say of a document what is said of a table."""
+    return kind.replace("table", "text").replace("as CSV", "as plain text")
+
+
 def _bytes(path: Path) -> bytes:
     """Read a file, decompressed if it is gzip."""
     try:
         data = path.read_bytes()
     except OSError as error:
         found = "vanished" if isinstance(error, FileNotFoundError) else error.strerror
-        msg = f"source: {path.name!r} cannot be read: {found}."
+        msg = (
+            f"source: {path.name!r} cannot be read: {found}; copy it to this machine and read that."
+        )
         raise ValueError(msg) from None
     if path.suffix.lower() != ".gz" and data[:2] != GZIP:
         return data

@@ -13,7 +13,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from lvmkit._reading import require_file
+from lvmkit._writing import shown_name
 from lvmkit.cohorts._options import require_text
+
+TOLD = "source: cannot read {name!r}: {reason}"
+"""What is said of a file that cannot be read."""
 
 CHUNK = 1 << 20
 PARQUET = {".parquet", ".pq"}
@@ -27,11 +32,11 @@ MARKS = {
 """First bytes of texts that say their encoding; the longer ones first."""
 OTHERS = {
     b"\xd0\xcf\x11\xe0": "an Excel workbook or another older Office file, not a table as text: save the sheet as CSV",
-    b"\x89PNG": "a PNG picture, not a table",
-    b"\xff\xd8\xff": "a JPEG picture, not a table",
-    b"GIF8": "a GIF picture, not a table",
+    b"\x89PNG": "a PNG picture, not a table: name the file that holds the table",
+    b"\xff\xd8\xff": "a JPEG picture, not a table: name the file that holds the table",
+    b"GIF8": "a GIF picture, not a table: name the file that holds the table",
     b"%PDF": "a PDF document, not a table: export the table as CSV where it comes from",
-    b"\x89HDF": "an HDF5 file (h5ad), not a table: read it with anndata.read_h5ad",
+    b"\x89HDF": "an HDF5 file (h5ad), not a table: give it the ending .h5ad, or read it with anndata.read_h5ad",
     b"PAR1": "a Parquet file: give it the ending .parquet",
     b"SQLite format 3": "an SQLite database: connect to it with sqlite3.connect and pass a query with connection=",
     b"BZh": "compressed by bzip2: unpack it, or compress it by gzip",
@@ -41,9 +46,9 @@ OTHERS = {
     b"Rar!": "a RAR archive: unpack it and read the table inside",
     b"\x93NUMPY": "a NumPy array: load it with numpy.load and pass it to from_counts",
     b"{\\rtf": "a text document (RTF), not a table: export the table as CSV",
-    b"<!DOCTYPE": "a web page, not a table: download the table itself",
-    b"<!doctype": "a web page, not a table: download the table itself",
-    b"<html": "a web page, not a table: download the table itself",
+    b"<!DOCTYPE": "a web page, not a table: download the table itself and name that file",
+    b"<!doctype": "a web page, not a table: download the table itself and name that file",
+    b"<html": "a web page, not a table: download the table itself and name that file",
     b"<stata_dta>": "a Stata file, not a table as text: export it as CSV",
     b"$FL2": "an SPSS file, not a table as text: export it as CSV",
     b"HEADER RECORD*": "a SAS transport file, not a table as text: export it as CSV",
@@ -53,15 +58,15 @@ PATHS = re.compile(r"(?:/[^/\s\"']+){2,}")
 """Paths in messages of DuckDB, which are nobody's business."""
 
 
-def named_files(source: str | Path | Sequence[str | Path]) -> list[str]:
+def named_files(source: str | Path | Sequence[str | Path], encoding: str = "utf-8") -> list[str]:
     """Files that paths or globs name, those of a glob sorted; each checked to be one that can be read."""
     paths = [source] if isinstance(source, str | Path) else source
     names = [name for path in paths for name in _matching(str(path))]
     seen: set[str] = set()
     for name in names:
-        check_start(name)
+        check_start(name, encoding)
         if os.path.realpath(name) in seen:
-            msg = f"source names the file {Path(name).name!r} twice; its rows would count twice."
+            msg = f"source names the file {Path(name).name!r} twice, so that its rows would count twice; name it once."
             raise ValueError(msg)
         seen.add(os.path.realpath(name))
     if len({is_parquet(name) for name in names}) > 1:
@@ -74,27 +79,27 @@ def _matching(text: str) -> list[str]:
     """Files that one path or glob names, sorted; each once, however many links lead to it."""
     if _is_file(text):
         return [text]
+    shown = shown_name(Path(text))
+    if not glob.has_magic(text):
+        if "\0" not in text and os.path.isdir(text):
+            msg = f"source: {shown!r} is a folder; name its files, for example by a glob: '{shown}/*.csv'."
+            raise FileNotFoundError(msg)
+        require_file(text, TOLD)
     try:
         found = sorted(_walked(text), key=lambda name: (name.count(os.sep), name))
-    except ValueError:  # a path with NUL
+    except (OSError, ValueError):  # a name that no system allows
         found = []
     once = {os.path.realpath(name): name for name in reversed(found) if _is_file(name)}
     names = sorted(once.values())
     if not names:
-        shown = Path(text).name or text
         msg = f"source: no file matches {shown!r}; give a CSV or Parquet file, or a glob such as 'events-*.csv'."
-        if "\0" not in text and Path(text).is_dir():
-            msg = f"source: {shown!r} is a folder; name its files, for example by a glob: '{shown}/*.csv'."
         raise FileNotFoundError(msg)
     return names
 
 
 def _is_file(name: str) -> bool:
     """Whether there is such a file; a name that no system allows is none."""
-    try:
-        return Path(name).is_file()
-    except (OSError, ValueError):
-        return False
+    return os.path.isfile(name)
 
 
 def _walked(pattern: str) -> Iterator[str]:
@@ -115,40 +120,61 @@ def _walked(pattern: str) -> Iterator[str]:
                 yield from _walked(os.path.join(glob.escape(folder), tail))
 
 
-def check_start(name: str) -> None:
+def check_start(name: str, encoding: str = "utf-8") -> None:
     """Refuse an empty file, and what is no table whatever its ending."""
-    fault = fault_of_start(name)
+    require_file(name, TOLD)
+    fault = fault_of_start(name, encoding)
     if fault:
-        msg = f"source: the file {Path(name).name!r} {fault}."
+        msg = f"source: the file {shown_name(Path(name))!r} {fault}."
         raise ValueError(msg)
 
 
-def fault_of_start(name: str) -> str:
+def fault_of_start(name: str, encoding: str = "utf-8") -> str:
     """Say why a file cannot be a table, by its first bytes; "" if it may be one."""
     try:
-        with Path(name).open("rb") as file:
-            start = file.read(4096)
+        start = first_bytes(name)
+        if name.lower().endswith(".gz") and start[:2] != GZIP:
+            return "is named .gz and not compressed by gzip: rename it, or copy it again"
+        kind = "" if is_parquet(name) and start[:4] == b"PAR1" else other_kind(name, start)
+        fault = (
+            ""
+            if kind or is_parquet(name)
+            else fault_of_text(first_bytes(name, inside=True), encoding)
+        )
     except OSError as error:
-        return f"cannot be opened: {error.strerror}"
-    if not start:
-        return "is empty (0 bytes); export it again"
-    kind = "" if is_parquet(name) and start[:4] == b"PAR1" else _other_kind(name, start)
-    return kind and f"is {kind}"
+        return f"cannot be opened: {error.strerror}; copy it to this machine and read that"
+    return f"is {kind}" if kind else fault
 
 
-def _other_kind(name: str, start: bytes) -> str:
+def first_bytes(name: str, *, inside: bool = False) -> bytes:
+    """Return the first bytes of a file, or of what is compressed in it; none if that is damaged."""
+    try:
+        with _opened(name) if inside else Path(name).open("rb") as file:
+            return file.read(4096)
+    except (EOFError, gzip.BadGzipFile, zlib.error):  # said where it is read
+        return b""
+
+
+def fault_of_text(start: bytes, encoding: str = "utf-8") -> str:
+    """Say if a text is none in UTF-8, as every second byte is 0; "" if it may be one."""
+    likely = likely_utf16(start) if is_utf8(encoding) else ""
+    return likely and (
+        f"is no text in UTF-8 (every second byte is 0); if it is UTF-16, pass encoding={likely!r}"
+    )
+
+
+def likely_utf16(start: bytes) -> str:
+    """Return which UTF-16 a text without a mark begins like; "" if like none."""
+    if start.startswith(tuple(MARKS)) or start.count(0) <= len(start) // 3:
+        return ""
+    return "utf-16-be" if start[::2].count(0) > start[1::2].count(0) else "utf-16-le"
+
+
+def other_kind(name: str, start: bytes) -> str:
     """Say what a file is that is no text, "" if it may be one."""
     if start[:4] == b"PK\x03\x04":
         return _archive(name)
-    for first, what in OTHERS.items():
-        if start.startswith(first):
-            return what
-    plain = start[:2] != GZIP and not is_parquet(name) and not start.startswith(tuple(MARKS))
-    if plain and start.count(0) > len(start) // 3:
-        return (
-            "no text in UTF-8 (every second byte is 0); if it is UTF-16, pass encoding='utf-16-le'"
-        )
-    return ""
+    return next((what for first, what in OTHERS.items() if start.startswith(first)), "")
 
 
 def _archive(name: str) -> str:
@@ -191,15 +217,22 @@ def is_gzip(name: str) -> bool:
 
 
 def first_line(name: str, encoding: str = "utf-8") -> str:
-    """Return the first line of a text file, or its first 16 MB."""
+    """Return the first line of a text file that is not blank, or its first 16 MB."""
     try:
         with (
             _opened(name) as file,
             io.TextIOWrapper(file, encoding, errors="replace", newline=None) as text,
         ):
-            return text.readline(1 << 24)
+            lines = iter(lambda: text.readline(1 << 24), "")
+            return next((line for line in lines if line.strip("\r\n\ufeff")), "")
     except (EOFError, OSError, zlib.error):  # damaged: said where it is read
         return ""
+
+
+def begins_blank(name: str) -> bool:
+    """Whether a text file in UTF-8 begins with an empty line."""
+    start = first_bytes(name, inside=True).removeprefix(codecs.BOM_UTF8)
+    return start[:1] in (b"\r", b"\n")
 
 
 def separator_of(header: str) -> str:

@@ -1,5 +1,6 @@
 """AnnData files that may come from anybody: nothing of other files, no broken matrices, versions told."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -10,8 +11,12 @@ from typing import Any
 
 import anndata
 import h5py
+import numpy as np
+from scipy import sparse
 
-from lvmkit._checks import check_structure
+from lvmkit._checks import check_structure, listed
+from lvmkit._reading import require_file
+from lvmkit._rows import first_place
 from lvmkit._writing import in_words
 
 MAX_DEPTH = 50
@@ -26,15 +31,20 @@ _MOST_COMPRESSED = 1_100  # deflate, at best
 
 def read_h5ad(path: str | Path) -> Any:
     """Read an h5ad as AnnData, after its links and sizes are checked; then check its sparse matrices in full."""
-    path = Path(path)
+    path = require_file(path)
     try:
         _try(path)
+        if not h5py.is_hdf5(path):
+            msg = f"“{path.name}” is no h5ad file (HDF5); write it again, or name another."
+            raise _RefusedError(msg)
         with h5py.File(path, "r") as file:
             _check_links(file, path.name)
+            _check_parts(file, path.name)
         cohort = anndata.read_h5ad(path)
         _check_matrices(cohort, path.name)
-    except (_RefusedError, PermissionError, FileNotFoundError, IsADirectoryError) as error:
-        if isinstance(error, OSError):
+        _check_entries(cohort, path.name)
+    except (_RefusedError, PermissionError, FileNotFoundError) as error:
+        if isinstance(error, OSError):  # it vanished, or was closed to us, meanwhile
             raise in_words(error, path, "read") from error
         raise ValueError(str(error)) from error
     except MemoryError as error:
@@ -82,7 +92,8 @@ def _check_links(file: Any, name: str) -> None:
         for key in group:
             link, place = group.get(key, getlink=True), f"{group.name.rstrip('/')}/{key}"
             if isinstance(link, h5py.ExternalLink):
-                _refuse_link(name, place, f"a link to {link.path!r} of the file {link.filename!r}")
+                other = Path(link.filename).name
+                _refuse_link(name, place, f"a link to {link.path!r} of the file {other!r}")
             if isinstance(link, h5py.SoftLink):
                 _refuse_link(name, place, f"a link to {link.path!r}")
             item = group[key]
@@ -99,9 +110,11 @@ def _check_links(file: Any, name: str) -> None:
 def _unstored(dataset: Any, name: str, place: str, room: int) -> int:
     """Return the bytes that an array declares beyond what is stored; refuse more than `room`, and other files."""
     if dataset.external:
-        _refuse_link(name, place, f"an array stored in the file {dataset.external[0][0]!r}")
+        _refuse_link(
+            name, place, f"an array stored in the file {Path(dataset.external[0][0]).name!r}"
+        )
     if dataset.is_virtual:
-        files = sorted({source.file_name for source in dataset.virtual_sources()})
+        files = sorted({Path(source.file_name).name for source in dataset.virtual_sources()})
         _refuse_link(name, place, f"an array put together from {', '.join(map(repr, files[:3]))}")
     size, stored = dataset.size or 0, dataset.id.get_storage_size()
     declared = size * dataset.dtype.itemsize
@@ -118,6 +131,31 @@ def _unstored(dataset: Any, name: str, place: str, room: int) -> int:
 def _refuse_link(name: str, place: str, found: str) -> None:
     """Refuse what would read something else than the file that was opened."""
     msg = f"“{name}” holds at {place!r} {found}, which is not followed; write the data itself into the file."
+    raise _RefusedError(msg)
+
+
+def _check_parts(file: Any, name: str) -> None:
+    """Refuse a file without the names of its records and codes."""
+    missing = [part for part in ("obs", "var") if part not in file]
+    if missing:
+        msg = f"“{name}” is not a complete h5ad file (it lacks {listed(missing)}); write it again with anndata."
+        raise _RefusedError(msg)
+
+
+def _check_entries(cohort: Any, name: str) -> None:
+    """Refuse entries of X that are negative, infinite or none, by the names of their record and code."""
+    X = cohort.X.data if sparse.issparse(cohort.X) else cohort.X
+    if X.dtype.kind in "bu" or not X.size or (X.min() >= 0 and X.max() < np.inf):
+        return
+    rows = sparse.csr_array(cohort.X) if sparse.issparse(cohort.X) else cohort.X
+    values = rows.data if sparse.issparse(rows) else rows
+    wrong = ~(values >= 0) | (values == np.inf)
+    found = values.ravel()[np.flatnonzero(wrong.ravel())[0]]
+    place = first_place(rows, wrong, (cohort.obs_names, cohort.var_names))
+    msg = (
+        f"“{name}” holds {found:g} in X, {place}; a cohort holds counts, or 0 and 1: "
+        "correct these entries, or leave their records or codes out."
+    )
     raise _RefusedError(msg)
 
 
@@ -157,8 +195,19 @@ def _incomplete(path: Path, error: Exception) -> str:
             f"“{path.name}” was written by a later anndata: its part {later}, which anndata {version('anndata')} "
             "here cannot read; update anndata, or write the file with an earlier one."
         )
-    reason = (str(error).splitlines() or [type(error).__name__])[0][:200].strip("\"'.")
-    return f"“{path.name}” is not a complete h5ad file ({reason}); write it again."
+    return f"“{path.name}” is not a complete h5ad file ({_reason(error)}); write it again."
+
+
+def _reason(error: Exception) -> str:
+    """Say what the readers found, without their own words for it."""
+    first = (str(error).splitlines() or [type(error).__name__])[0].strip("\"'.")
+    if first.startswith("Unable to"):  # the reason follows in brackets
+        first = first.partition("(")[2] or "a part of it cannot be read"
+        first = first.removesuffix(")")
+    if first.startswith("truncated file"):
+        return "it is cut short"
+    unknown = re.search(r"unexpected keyword argument '?(.*)", first)
+    return f"it holds {unknown[1]!r}, which no cohort has" if unknown else first[:200]
 
 
 def _later_part(path: Path, error: Exception) -> str | None:

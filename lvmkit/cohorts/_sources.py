@@ -21,6 +21,7 @@ import pandas as pd
 from lvmkit._checks import listed
 from lvmkit.cohorts import _time_zones as time_zones
 from lvmkit.cohorts._files import (
+    begins_blank,
     check_delimited,
     diagnosis,
     first_line,
@@ -58,6 +59,10 @@ WRITING = re.compile(
 )
 """What no query has that only reads; SELECT … INTO makes a table."""
 
+UNNAMED = re.compile(r"column\d+")
+"""How DuckDB calls columns without a name."""
+HEADER_COLUMNS = 20
+"""So many columns tell a header from a row of values."""
 DAY = r"\d{4,}[-/]\d{1,2}[-/]\d{1,2}"
 OFFSET = r"[+-]\d{1,2}(?::?\d{2}){0,2}"
 ZONED = (
@@ -91,7 +96,8 @@ class Table:
         for column in columns:
             if not isinstance(column, str):
                 kind = type(column).__name__
-                msg = f"{argument} must name a column (str); found {listed([column])} ({kind})."
+                shown = repr(column.name) if isinstance(column, Path) else listed([column])
+                msg = f"{argument} must name a column (str); found {shown} ({kind})."
                 raise TypeError(msg)
             if column not in self.kinds:
                 known = {name.lower(): name for name in self.kinds}
@@ -143,7 +149,7 @@ class Table:
         if n is None:
             n = int(self.one(f"SELECT count(*) FROM {self.relation}"))
         if n == 0:
-            msg = f"source: {self.name} has a header and no rows; check the export or the query."
+            msg = f"source: {self.name} has a header and no rows; export it again with its rows, or check the query."
             raise ValueError(msg)
         return n
 
@@ -417,7 +423,7 @@ def _file_table(
     if isinstance(source, str) and QUERY.match(source) and not glob.glob(source):
         msg = "source looks like an SQL query; pass the database with connection=."
         raise ValueError(msg)
-    names = named_files(source)
+    names = named_files(source, encoding)
     pattern = f" {Path(source).name!r}" if isinstance(source, str | Path) else ""
     shown = Path(names[0]).name if len(names) == 1 else f"{len(names)} files{pattern}"
     before = [_stamp(name) for name in names]
@@ -475,8 +481,35 @@ def _opened_text(database: duckdb.DuckDBPyConnection, names: Sequence[str], show
     if len(kinds) == 1:
         check_delimited(names[0], next(iter(kinds)))
     _check_same_columns(database, names, kinds)
-    [(n_rows,)] = database.execute(f"SELECT count(*) FROM {relation}").fetchall()
-    return Table(database, relation, kinds, shown, n_rows=n_rows)
+    named = [name for name in kinds if not UNNAMED.fullmatch(name)]
+    first = _is_header(named[:1])
+    [(n_rows, n_headers)] = database.execute(
+        f"SELECT count(*), {f'count(*) FILTER ({first})' if first else 0} FROM {relation}"
+    ).fetchall()
+    header = _is_header(named[:HEADER_COLUMNS])
+    if n_headers:  # by one column, which is quicker; now by more
+        [(n_headers,)] = database.execute(
+            f"SELECT count(*) FROM {relation} WHERE {header}"
+        ).fetchall()
+    # after blank lines DuckDB takes the header for a row, too
+    if n_headers > sum(map(begins_blank, names)):
+        msg = (
+            f"source: {shown} repeats its header in {n_headers:,} of its rows, as if files had been put one after the "
+            "other; remove these rows, or give the files as a list."
+        )
+        raise ValueError(msg)
+    if n_headers:
+        relation = f"(SELECT * FROM {relation} WHERE NOT ({header}))"
+    return Table(database, relation, kinds, shown, n_rows=n_rows - n_headers)
+
+
+def _is_header(columns: Sequence[str]) -> str:
+    """Return SQL that says whether a row of texts holds the names of its columns; "" without names."""
+    same = [
+        f"coalesce({quoted(name)} = '{name.replace(chr(39), chr(39) * 2)}', false)"
+        for name in columns
+    ]
+    return " AND ".join(same)
 
 
 def _parquet_table(database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str) -> Table:
@@ -522,7 +555,10 @@ def _check_same_columns(
     for name in names if len(names) > 1 else []:
         missing = sorted(set(kinds) - set(_types(database, _relation([name]))))
         if missing:
-            msg = f"source: {Path(name).name!r} lacks columns that other files have: {listed(missing)}."
+            msg = (
+                f"source: {Path(name).name!r} lacks columns that other files have: {listed(missing)}; "
+                "pass files of the same columns only."
+            )
             raise ValueError(msg)
 
 

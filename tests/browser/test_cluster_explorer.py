@@ -260,7 +260,7 @@ def test_the_workbench_opens_a_file(servers, open_page, tmp_path):
     box = page.get_by_label("File on this machine")
     box.fill(str(tmp_path / "missing.csv"))
     page.get_by_role("button", name="Open", exact=True).click()
-    expect(status(page)).to_contain_text("There is no file")
+    expect(status(page)).to_contain_text("“missing.csv” cannot be read: there is no such file")
     box.fill(str(tmp_path / "stays.csv"))
     page.get_by_label("Number of clusters").fill("2")
     page.get_by_role("button", name="Open", exact=True).click()

@@ -1,5 +1,6 @@
 """An h5ad is a stranger's file: it is checked before a library computes on it."""
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -161,14 +162,47 @@ def test_hostile_files_are_refused_in_one_sentence_and_end_no_process(tmp_path):
 def test_cut_files_and_others_are_told(tmp_path):
     path = made(tmp_path / "cohort.h5ad")
     content = path.read_bytes()
-    for damaged in (content[: len(content) // 2], b"hello" * 100, b""):
+    for damaged, words in (
+        (
+            content[: len(content) // 2],
+            r"“cohort\.h5ad” is not a complete h5ad file \(it is cut short\)",
+        ),
+        (b"hello" * 100, r"“cohort\.h5ad” is no h5ad file"),
+        (b"", r"'cohort\.h5ad': it is empty"),
+    ):
         path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"“cohort\.h5ad” is not a complete h5ad file"):
+        with pytest.raises(ValueError, match=words):
             read_h5ad(path)
     with pytest.raises(FileNotFoundError, match=r"cannot read .*: there is no such file"):
         read_h5ad(tmp_path / "absent.h5ad")
     with pytest.raises(OSError, match="it is a folder"):
         read_h5ad(tmp_path)
+
+
+def test_what_is_no_cohort_is_told_by_the_names_in_it(tmp_path):
+    path = made(tmp_path / "cohort.h5ad")
+    for value, shown in ((-1.0, "-1"), (np.nan, "nan"), (np.inf, "inf")):
+        with h5py.File(path, "r+") as file:
+            file["X/data"][3] = value
+        with pytest.raises(
+            ValueError,
+            match=rf"holds {shown} in X, in row '.*', column '.*'; a cohort holds counts",
+        ):
+            read_h5ad(path)
+    path = made(tmp_path / "cohort.h5ad")
+    with h5py.File(path, "r+") as file:
+        anndata.io.write_elem(file, "more", np.eye(2))
+    with pytest.raises(ValueError, match=r"it holds 'more', which no cohort has"):
+        read_h5ad(path)
+    with h5py.File(path, "r+") as file:
+        del file["more"], file["var"]
+    with pytest.raises(ValueError, match=r"it lacks 'var'"):
+        read_h5ad(path)
+    os.mkfifo(tmp_path / "pipe.h5ad")
+    with pytest.raises(
+        ValueError, match="it is a device or a pipe"
+    ):  # at once: nobody would write into it
+        read_h5ad(tmp_path / "pipe.h5ad")
 
 
 def test_a_whole_file_is_read_as_anndata_reads_it(tmp_path):

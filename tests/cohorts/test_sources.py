@@ -216,7 +216,7 @@ def test_wrong_connections_and_queries_without_one_are_refused():
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.csv", b"", r"the file 'a.csv' is empty \(0 bytes\)"),
+        ("a.csv", b"", r"cannot read 'a.csv': it is empty \(0 bytes\)"),
         ("a.csv", b"id,dx\n", "a.csv has a header and no rows"),
         (
             "a.csv",
@@ -269,7 +269,7 @@ def test_wrong_connections_and_queries_without_one_are_refused():
             "'a.csv.gz' is cut short or damaged",
         ),
         ("a.csv", b'id,dx\n1,"428\n2,250\n', "'a.csv' does not read as a table.*quotation mark"),
-        ("a.csv.gz", b"not gzip at all", "'a.csv.gz' is cut short or damaged"),
+        ("a.csv.gz", b"not gzip at all", "'a.csv.gz' is named .gz and not compressed by gzip"),
         ("a.xlsx", b"PK\x03\x04" + bytes(99), "'a.xlsx' is an Excel .* save the sheet as CSV"),
         ("a.csv", b"PK\x03\x04\n1,428\n", "'a.csv' is an Excel .* save the sheet as CSV"),
         ("a.xls", b"\xd0\xcf\x11\xe0" + bytes(99), "'a.xls' is an Excel .* save the sheet as CSV"),
@@ -538,3 +538,43 @@ with database_apart() as database:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
     )
     assert "KeyboardInterrupt" in ended.stderr
+
+
+@pytest.mark.parametrize("start", ["\n", "\r\n\r\n"])
+def test_blank_lines_before_the_header_add_no_row(tmp_path, start):
+    (tmp_path / "a.csv").write_text(f"{start}id,dx\na,X1\nb,X2\n", encoding="utf-8", newline="")
+    cohort = from_events(tmp_path / "a.csv", patient="id", code="dx", system=None, min_codes=1)
+    assert cohort.obs_names.tolist() == ["a", "b"]
+    assert cohort.var_names.tolist() == ["X1", "X2"]
+
+
+def test_a_header_among_the_rows_is_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("id,dx\na,X1\nid,dx\nb,X2\n")
+    with pytest.raises(
+        ValueError, match=r"a.csv repeats its header in 1 of its rows.*remove these"
+    ):
+        from_events(tmp_path / "a.csv", patient="id", code="dx", system=None, min_codes=1)
+    (tmp_path / "a.csv").write_text("id,dx\na,X1\nid,X2\n")  # a patient may be called so
+    cohort = from_events(tmp_path / "a.csv", patient="id", code="dx", system=None, min_codes=1)
+    assert cohort.obs_names.tolist() == ["a", "id"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark_is_named_and_then_read(tmp_path, encoding):
+    given = {"patient": "id", "code": "dx", "system": None, "min_codes": 1}
+    (tmp_path / "a.csv").write_bytes("id,dx\nä,X1\nb,X2\n".encode(encoding))
+    with pytest.raises(ValueError, match=f"pass encoding='{encoding}'"):
+        from_events(tmp_path / "a.csv", **given)
+    cohort = from_events(tmp_path / "a.csv", encoding=encoding, **given)
+    assert cohort.obs_names.tolist() == ["b", "ä"]
+
+
+def test_a_missing_table_of_attributes_is_named_as_such(tmp_path):
+    with pytest.raises(
+        FileNotFoundError, match=r"^attributes: cannot read 'none.csv': there is no such"
+    ):
+        from_events(EVENTS, attributes=tmp_path / "none.csv", **COLUMNS)
+    with pytest.raises(
+        TypeError, match=r"^attributes must name a column \(str\); found 'none.csv'"
+    ):
+        from_events(EVENTS, attributes=[tmp_path / "none.csv"], **COLUMNS)

@@ -349,5 +349,34 @@ def test_dante_and_the_addresses_read_the_same_from_their_texts(real_data):
 
 def test_a_pipe_is_refused_instead_of_waited_for(tmp_path):
     os.mkfifo(tmp_path / "texts.txt")
-    with pytest.raises(ValueError, match=r"source: 'texts.txt' is a pipe or a device"):
+    with pytest.raises(
+        ValueError, match=r"source: cannot read 'texts.txt': it is a device or a pipe"
+    ):
         from_texts(tmp_path / "texts.txt")
+
+
+def test_a_file_of_text_is_one_document_however_it_is_written(tmp_path):
+    text = "The heart fails.\nThe kidney fails.\n"
+    plain = from_texts([text], language=None)
+    for data in (
+        text.encode("utf-16"),
+        text.replace("\n", "\r\n").encode(),
+        gzip.compress(text.encode()),
+    ):
+        (tmp_path / "notes.txt").write_bytes(data)
+        found = from_texts(tmp_path / "notes.txt", language=None)
+        assert found.to_df().to_numpy().tolist() == plain.to_df().to_numpy().tolist()
+        assert found.obs["text"].tolist() == [text]
+    (tmp_path / "notes.txt.gz").write_bytes(gzip.compress(text.encode()))
+    assert from_texts(tmp_path / "notes.txt.gz", language=None).obs_names.tolist() == ["notes"]
+
+
+def test_what_is_no_text_is_told(tmp_path):
+    for data, words in {
+        b"%PDF-1.7\nheart": "is a PDF document, not a text: export the text as plain text",
+        "heart failure".encode("utf-16-be"): "pass encoding='utf-16-be'",
+        b"": "it is empty",
+    }.items():
+        (tmp_path / "notes.txt").write_bytes(data)
+        with pytest.raises(ValueError, match=words):
+            from_texts(tmp_path / "notes.txt")

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import known, messages
-from harness.cases import Case, argument_cases, message_cases, selected, tried
+from harness import commands, known, messages
+from harness.cases import FILE_KINDS, Case, all_cases, kind_of, selected, tried
 from harness.entries import entries
 from harness.pool import run_cases
 
@@ -27,13 +27,13 @@ def group(name: str) -> str:
 
 
 DASHBOARDS = {f"lvmkit_widgets.{name}" for name in messages.DASHBOARDS}
-GROUPS = sorted({group(name) for name in tried()} | DASHBOARDS)
+GROUPS = sorted({group(name) for name in tried()} | DASHBOARDS | set(commands.names()))
 
 
 @pytest.fixture(scope="module")
 def every_case() -> dict[str, Case]:
     """Return the cases among which those that are run are chosen."""
-    return argument_cases() | message_cases()
+    return all_cases()
 
 
 @pytest.fixture(scope="module")
@@ -61,10 +61,11 @@ def test_there_are_enough_cases_of_each_family(
     families = defaultdict(int)
     for found in cases.values():
         for case in found:
-            families[case.family.split(" of ")[0]] += 1
+            families[kind_of(case)] += 1
     assert sum(families.values()) >= LEAST
     sys.stdout.write(f"{sum(families.values())} of {len(every_case)} cases: {dict(families)}\n")
-    assert {"matrix", "option", "table", "array", "tensor", "spelling", "message"} <= set(families)
+    assert {"matrix", "option", "table", "array", "tensor", "spelling"} <= set(families)
+    assert {"message", *FILE_KINDS} <= set(families)
 
 
 def test_what_is_not_tried_or_open_exists(every_case: dict[str, Case]) -> None:

@@ -16,9 +16,18 @@ from lvmkit_widgets import cli
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["explore", "gone.csv"], "lvmkit explore: there is no file 'gone.csv'"),
-        (["report", "gone.csv", "out.html"], "lvmkit report: there is no file 'gone.csv'"),
-        (["topics", "gone.h5ad"], "lvmkit topics: there is no file 'gone.h5ad'"),
+        (
+            ["explore", "gone.csv"],
+            "lvmkit explore: cannot read 'gone.csv': there is no such file; check",
+        ),
+        (
+            ["report", "gone.csv", "out.html"],
+            "lvmkit report: cannot read 'gone.csv': there is no such file; check",
+        ),
+        (
+            ["topics", "gone.h5ad"],
+            "lvmkit topics: cannot read 'gone.h5ad': there is no such file; check",
+        ),
         (["topics", "gone.csv", "--text", "body"], "lvmkit topics: "),
         (["topics", "."], "holds no .txt files"),
         (
@@ -26,6 +35,7 @@ from lvmkit_widgets import cli
             "lvmkit topics: --address 0.0.0.0 lets other machines connect, and what is shown would",
         ),
         (["explore", "--address", "0.0.0.0"], "add --token new, or leave --address out"),
+        (["explore", ""], "lvmkit explore: cannot read '.': it names no file; name one"),
         (["fetch", "nhds"], "there is no data set 'nhds'; there are dante, desynpuf"),
         (["fetch", "nhds2010", "out.csv"], "the cohort is saved as h5ad: name it 'out.h5ad'"),
     ],
@@ -353,3 +363,18 @@ def test_help_says_that_nothing_leaves_the_machine(capsys):
         cli.main(["explore", "--help"])
     assert stopped.value.code == 0
     assert "Nothing leaves this machine" in capsys.readouterr().out
+
+
+def test_one_document_has_no_topics(tmp_path, capsys):
+    (tmp_path / "note.txt").write_text("fever cough rash")
+    assert cli.main(["topics", str(tmp_path / "note.txt")]) == 1
+    assert "'note.txt' holds 1; give a folder of .txt files" in capsys.readouterr().err
+
+
+def test_a_report_counts_what_is_above_0_as_the_workbench_does(tmp_path, capsys):
+    cohort = load_discharges()[:300].copy()
+    cohort.X = cohort.X * 2
+    cohort.write_h5ad(tmp_path / "counts.h5ad")
+    out = tmp_path / "out.html"
+    assert cli.main(["report", str(tmp_path / "counts.h5ad"), str(out), "--components", "2"]) == 0
+    assert out.exists()

@@ -1,6 +1,8 @@
 import gzip
 import io
+import os
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -119,12 +121,12 @@ def test_another_encoding_is_read_and_said(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("none.csv", None, "no file"),
+        ("none.csv", None, "“none.csv” cannot be read: there is no such file"),
         ("empty.csv", b"", "is empty"),
         ("notes.docx", b"x", "is none of .csv"),
         ("cut.csv.gz", gzip.compress(b"a,b\n1,2\n" * 99)[:-12], "cut short"),
         ("fake.parquet", b"x" * 99, "not a Parquet file"),
-        ("fake.h5ad", b"x" * 99, "not a complete h5ad"),
+        ("fake.h5ad", b"x" * 99, "“fake.h5ad” is no h5ad file"),
         ("picture.csv", b"\x89PNG\r\n\x1a\n\x81", "“picture.csv” is a PNG picture, not a table"),
         ("packed.csv", packed("b.csv"), "“packed.csv” is a zip archive that holds 'b.csv': unpack"),
         ("wide.csv", b"a," * 20_000 + b"b\n", "“wide.csv” has 20,001 columns; at most 20,000"),
@@ -161,6 +163,20 @@ def test_bytes_that_cp1252_lacks_are_read_and_said(tmp_path):
 def test_a_folder_that_holds_itself_is_listed_once(tmp_path):
     (tmp_path / "a.csv").write_text("x")
     (tmp_path / "self").symlink_to(tmp_path, target_is_directory=True)
+    assert list_files([tmp_path]) == [tmp_path / "a.csv"]
+
+
+def test_a_folder_that_vanishes_while_files_are_listed_is_passed_over(tmp_path, monkeypatch):
+    (tmp_path / "gone").mkdir()
+    (tmp_path / "a.csv").write_text("x")
+    scan = os.scandir
+
+    def scandir(path="."):
+        if Path(path).name == "gone":
+            raise FileNotFoundError(2, "No such file or directory", str(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
     assert list_files([tmp_path]) == [tmp_path / "a.csv"]
 
 

@@ -20,8 +20,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from lvmkit._reading import require_file
 from lvmkit._writing import in_words, replacing, require_place
 from lvmkit_widgets.command_line import parser
+from lvmkit_widgets.folders import expanded
 
 READING = ("text", "encoding", "language", "min_documents", "max_words")
 """Options of `topics` that are those of `from_texts`, which has their defaults."""
@@ -107,14 +109,7 @@ def _in_words(message: str) -> str:
 
 def _existing(text: str) -> Path:
     """Return the path of a file that is there."""
-    path = Path(text).expanduser()
-    if path.is_dir():
-        msg = f"{text!r} is a folder; name a file in it"
-        raise ValueError(msg)
-    if not path.is_file():
-        msg = f"there is no file {text!r}"
-        raise ValueError(msg)
-    return path
+    return require_file(expanded(text))
 
 
 def _check_address(options: argparse.Namespace) -> None:
@@ -134,7 +129,7 @@ def _explore(options: argparse.Namespace) -> None:
     """Serve the workbench until interrupted."""
     workbench = import_module("lvmkit_widgets").Workbench  # or says what to install
     _check_address(options)
-    path = _existing(options.file) if options.file else None
+    path = _existing(options.file) if options.file is not None else None
     cohort = str(path) if path else "discharges"
     _serve(lambda: workbench(cohort, k=options.components), options, title="lvmkit workbench")
 
@@ -144,6 +139,12 @@ def _topics(options: argparse.Namespace) -> None:
     board = import_module("lvmkit_widgets").TopicRelevance  # or says what to install
     _check_address(options)
     corpus = _corpus(options)
+    if corpus.n_obs < 2:
+        msg = (
+            f"topics are found by what documents have in common, and {expanded(options.source).name!r} holds "
+            f"{corpus.n_obs}; give a folder of .txt files, or a table with one row per document"
+        )
+        raise ValueError(msg)
     most = max(options.components)
     if most > corpus.n_vars:
         msg = (
@@ -153,7 +154,7 @@ def _topics(options: argparse.Namespace) -> None:
         raise ValueError(msg)
     model = getattr(import_module("lvmkit"), options.model)
     models = [model(n_components=k).fit(corpus) for k in options.components]
-    name = Path(options.source).expanduser().resolve().name
+    name = expanded(options.source).resolve().name
     _serve(lambda: board([copy(m) for m in models], corpus, name=name), options, title="Topics")
 
 
@@ -161,7 +162,7 @@ def _tree(options: argparse.Namespace) -> None:
     """Grow a tree and serve it until interrupted."""
     board = import_module("lvmkit_widgets").TreeNavigator  # or says what to install
     _check_address(options)
-    if options.file:
+    if options.file is not None:
         cohort = import_module("lvmkit_widgets.open_file").open_cohort(_existing(options.file))
     else:
         cohort = import_module("lvmkit.datasets").load_discharges()
@@ -179,7 +180,7 @@ def _cards(options: argparse.Namespace) -> None:
     """Find phenotypes and serve their cards until interrupted."""
     board = import_module("lvmkit_widgets").ScoreCards  # or says what to install
     _check_address(options)
-    if options.file:
+    if options.file is not None:
         cohort = import_module("lvmkit_widgets.open_file").open_cohort(_existing(options.file))
     else:
         cohort = import_module("lvmkit.datasets").load_discharges()
@@ -191,7 +192,7 @@ def _cards(options: argparse.Namespace) -> None:
 
 def _corpus(options: argparse.Namespace) -> Any:
     """Read texts or counts."""
-    path = Path(options.source).expanduser()
+    path = expanded(options.source)
     given = {name: value for name in READING if (value := getattr(options, name)) is not None}
     if path.suffix.lower() != ".h5ad":
         if given.get("language") == "none":
@@ -226,7 +227,7 @@ def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: st
 def _report(options: argparse.Namespace) -> None:
     """Fit a mixture to a file and save the explorer as a page."""
     path = _existing(options.file)
-    out = Path(options.out).expanduser()
+    out = expanded(options.out)
     if not out.name:
         msg = f"name the page that is to be written, such as report.html, not {options.out!r}"
         raise ValueError(msg)
@@ -236,7 +237,8 @@ def _report(options: argparse.Namespace) -> None:
     require_place(out)
     widgets = import_module("lvmkit_widgets")
     cohort = import_module("lvmkit_widgets.open_file").open_cohort(path)
-    model = import_module("lvmkit").BernoulliMixture(n_components=options.components).fit(cohort)
+    model = import_module("lvmkit").BernoulliMixture(n_components=options.components, binarize=0)
+    model.fit(cohort)
     written = widgets.ClusterExplorer(model, cohort, name=path.name).to_html(out)
     n, d = cohort.shape
     size = written.stat().st_size / 1e6
@@ -245,7 +247,7 @@ def _report(options: argparse.Namespace) -> None:
 
 def _fetch(options: argparse.Namespace) -> None:
     """Download a data set."""
-    out = Path(options.out).expanduser() if options.out else None
+    out = expanded(options.out) if options.out else None
     if out and not out.name:
         msg = (
             f"name the file that is to be written, such as {options.name}.h5ad, not {options.out!r}"

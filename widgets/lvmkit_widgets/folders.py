@@ -64,11 +64,9 @@ class Folders:
             message = f"“{text[:40]}…” is no file name: it is too long. Name another file."
             raise ValueError(message)
         if self.allowed is None:
-            return _expanded(text)
+            return expanded(text)
         if not text.startswith(("//", "\\\\", "~")) or text[:2] in ("~", "~/"):
-            path = _real(
-                _expanded(text)
-            )  # names of other machines and users are not even looked up
+            path = _real(expanded(text))  # names of other machines and users are not even looked up
             if self.holds(path, write=write):
                 return path
         named = (
@@ -124,6 +122,31 @@ def folders_of(*folders: Path) -> tuple[Path, ...]:
     return tuple(kept)
 
 
+def expanded(text: str) -> Path:
+    """Return a path with the home folder for "~".
+
+    Parameters
+    ----------
+    text : str
+        What was typed.
+
+    Returns
+    -------
+    Path
+        Whether or not there is such a file.
+
+    Raises
+    ------
+    ValueError
+        If there is no such home folder.
+    """
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        message = f"“{text}” names a home folder that is not there; type the whole path."
+        raise ValueError(message) from error
+
+
 @contextmanager
 def open_only(folders: Sequence[Path] | None) -> Iterator[None]:
     """Let dashboards that are made inside the ``with`` block keep their readers to some folders.
@@ -155,15 +178,6 @@ def reader_folders() -> Folders:
     """
     data = os.environ.get("LVMKIT_DATA")
     return Folders(_open_only.get(), [Path(data)] if data else [])
-
-
-def _expanded(text: str) -> Path:
-    """Return a path with the home folder for "~"."""
-    try:
-        return Path(text).expanduser()
-    except RuntimeError as error:
-        message = f"“{text}” names a home folder that is not there; type the whole path."
-        raise ValueError(message) from error
 
 
 def _real(path: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import glob
 import gzip
+import os
 import re
 import warnings
 import zlib
@@ -18,16 +19,22 @@ import pandas as pd
 
 from lvmkit import cohorts
 from lvmkit._checks import DataWarning
+from lvmkit._reading import require_file
 from lvmkit.cohorts._files import (
     fault_of_start,
+    first_bytes,
     first_line,
     is_gzip,
     is_parquet,
+    likely_utf16,
     separator_of,
     text_encoding,
 )
 from lvmkit.cohorts._h5ad import read_h5ad
+from lvmkit_widgets.folders import expanded
 
+TOLD = "“{name}” cannot be read: {reason}."
+"""What is said of a file that cannot be read."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".h5ad")
 PREVIEW_ROWS = 300
 MOST_ATTRIBUTES = 12
@@ -211,7 +218,9 @@ def list_files(folders: Sequence[str | Path]) -> list[Path]:
     found: dict[Path, Path] = {}  # by where links lead, as a folder may hold itself
     for folder in folders:
         for pattern in ("*", "*/*"):
-            for path in sorted(Path(folder).glob(pattern)):
+            # unlike Path.glob this goes on where a folder vanishes meanwhile
+            for name in sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern))):
+                path = Path(name)
                 if path.name.lower().endswith(ENDINGS) and path.is_file():
                     found.setdefault(path.resolve(), path)
     return list(found.values())[:200]
@@ -228,9 +237,11 @@ def encoding_of(file: Path) -> str:
     Returns
     -------
     str
-        "utf-8" if its rows are, else "cp1252", which reads anything from old spreadsheets.
+        As its first bytes say; "utf-8" if its rows are, else "cp1252", which reads anything from old spreadsheets.
     """
     marked = text_encoding(str(file), "utf-8")
+    if marked == "utf-8":
+        marked = likely_utf16(first_bytes(str(file), inside=True)) or "utf-8"
     candidates = [marked] if marked != "utf-8" else ["utf-8", "cp1252"]
     try:
         return next((name for name in candidates if _fits(file, name)), "latin-1")
@@ -286,16 +297,16 @@ def _read_text(file: Path, encoding: str, **options: Any) -> pd.DataFrame:
 
 def _checked(path: str | Path) -> Path:
     """Return the path of a file that can be opened."""
-    file = Path(path).expanduser()
-    if not file.is_file():
-        message = f"There is no file “{path}”; check the name and the folder."
-        raise ValueError(message)
+    try:
+        file = require_file(expanded(str(path)), TOLD)
+    except OSError as error:
+        raise ValueError(str(error)) from error
     if not file.name.lower().endswith(ENDINGS):
         message = f"“{file.name}” is none of {', '.join(ENDINGS)}; name one of these, or export the table as CSV."
         raise ValueError(message)
-    fault = "" if is_h5ad(file) else fault_of_start(str(file))
-    if fault or not file.stat().st_size:
-        message = f"“{file.name}” {fault or 'is empty'}."
+    fault = "" if is_h5ad(file) else fault_of_start(str(file), encoding="utf-16")
+    if fault:
+        message = f"“{file.name}” {fault}."
         raise ValueError(message)
     return file
 
@@ -328,7 +339,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
         )
     else:
         cohort = _read_counts(file, layout, min_codes, encoding)
-    if encoding in ("cp1252", "latin-1"):
+    if encoding in ("cp1252", "latin-1", "utf-16-le", "utf-16-be"):
         told = f"The file is not UTF-8; it was read as {encoding}."
         cohort.uns["cohort"]["repairs"] = [told, *cohort.uns["cohort"]["repairs"]]
     return cohort

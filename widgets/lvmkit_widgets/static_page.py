@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lvmkit._writing import replacing
+from lvmkit._writing import in_words, replacing, require_place, shown_name
 from lvmkit_widgets.script import script_of
 
 PAGE = """<!doctype html>
@@ -118,12 +118,15 @@ def target_of(path: str | Path) -> Path:
         If the folder does not exist, or the path is a folder.
     """
     target = Path(path)
-    if target.is_dir():
-        msg = f"cannot save the page to {str(target)!r}, a folder: name a file in it, {str(target / 'page.html')!r}"
-        raise ValueError(msg)
-    if not target.parent.is_dir():
-        msg = f"cannot save the page to {str(target)!r}: there is no folder {str(target.parent)!r}"
-        raise ValueError(msg)
+    try:
+        if target.is_dir():
+            shown = shown_name(target)
+            msg = f"cannot save the page to {shown!r}, a folder: name a file in it, such as '{shown}/page.html'"
+            raise ValueError(msg)
+        require_place(target)
+    except OSError as error:
+        msg = str(error if error.filename is None else in_words(error, target, "write"))
+        raise ValueError(msg) from error
     return target
 
 

@@ -9,7 +9,7 @@ from zlib import crc32
 import numpy as np
 import pandas as pd
 
-from harness import examples, files, known, matrices, messages, options, tables
+from harness import commands, examples, files, known, matrices, messages, options, tables
 from harness.entries import Entry, Parameter, entries
 from harness.matrices import EITHER, REFUSED, SAME_ANSWER
 
@@ -240,32 +240,66 @@ def option_cases(entry: Entry, parameter: Parameter) -> Iterator[Case]:
 @cache
 def file_faults(family: str) -> dict[str, tuple[Callable[[], Any], str]]:
     """Return what can be wrong with a kind of file."""
-    if family.startswith("file of "):
-        name = family.removeprefix("file of ")
+    kind, _, name = family.partition(" of ")
+    if kind == "file":
         good = cache(
             files.tensor_bytes if name == "CountTensor" else lambda: files.model_bytes(name)
         )
         return files.of_npz(good)
+    if kind == "writing":
+        return files.of_writing(f"out.{name}")
+    if kind == "command":
+        found = file_faults("csv of any dashboard" if name == "csv" else name)
+        # topics need more than the one document that a file of text is
+        alone = name == "text"
+        return {
+            fault: (make, REFUSED if alone and rule == SAME_ANSWER else rule)
+            for fault, (make, rule) in found.items()
+        }
     return {
-        "csv of events": lambda: files.of_csv(examples.events),
-        "csv of stays": lambda: files.of_csv(examples.stays),
+        "csv of events": lambda: files.of_source(examples.events),
+        "csv of stays": lambda: files.of_source(examples.stays),
+        "csv of attributes": lambda: {
+            **files.of_csv(examples.attributes),
+            "a file in a list": (lambda: [files.written("a.csv", b"id\np1\n")], REFUSED),
+        },
+        "csv of any dashboard": lambda: files.of_csv(examples.events, guessed=True),
         "text": files.of_text,
         "h5ad": files.of_h5ad,
-        "any csv": lambda: files.anything("events.csv", lambda: files.csv(examples.events())),
     }[family]()
 
 
+# What a file that is right has to give the same answer as; by default the file "whole".
+REFERENCES: dict[str, Callable[[], Any]] = {
+    "csv of events": examples.events,
+    "csv of stays": examples.stays,
+    "csv of attributes": examples.attributes,
+    "h5ad": examples.anndata,
+}
 # Parameters that take files, and the kinds of file that are tried.
 FILES: dict[tuple[str, str], tuple[str, ...]] = {
     ("lvmkit.load", "path"): tuple(f"file of {name}" for name in files.SAVED),
     ("lvmkit.cohorts.CountTensor.load", "path"): ("file of CountTensor",),
     ("lvmkit.cohorts.from_events", "source"): ("csv of events",),
+    ("lvmkit.cohorts.from_events", "attributes"): ("csv of attributes",),
     ("lvmkit.cohorts.from_wide", "source"): ("csv of stays",),
     ("lvmkit.cohorts.tensor_from_events", "source"): ("csv of events",),
+    ("lvmkit.cohorts.tensor_from_events", "attributes"): ("csv of attributes",),
     ("lvmkit.cohorts.tensor_from_wide", "source"): ("csv of stays",),
     ("lvmkit.cohorts.from_texts", "source"): ("text",),
-    ("lvmkit_widgets.Workbench", "cohort_or_path"): ("h5ad", "any csv"),
+    ("lvmkit_widgets.Workbench", "cohort_or_path"): ("h5ad", "csv of any dashboard"),
+    ("lvmkit.save", "path"): ("writing of npz",),
+    ("lvmkit.cohorts.CountTensor.save", "path"): ("writing of npz",),
+    ("lvmkit_widgets.Dashboard.to_html", "path"): ("writing of html",),
+    **{
+        (name, "FILE"): (
+            "command of h5ad",
+            "command of text" if name.endswith("topics") else "command of csv",
+        )
+        for name in commands.names()
+    },
 }
+FILE_KINDS = ("csv", "text", "h5ad", "file", "writing", "command")
 
 
 def argument_cases() -> dict[str, Case]:
@@ -283,27 +317,41 @@ def message_cases() -> dict[str, Case]:
     return {case.id: case for case in found}
 
 
-def all_cases() -> dict[str, Case]:
-    """Return all cases by id, with those of files and messages, which take models and dashboards to be found."""
-    found = [*argument_cases().values(), *message_cases().values()]
-    for (name, parameter), families in FILES.items():
-        for family in families:
-            found += [
-                Case(
-                    name,
-                    family,
-                    parameter,
-                    fault,
-                    softened(entries()[name], parameter, fault, rule),
-                )
-                for fault, (_, rule) in file_faults(family).items()
-            ]
+def file_cases() -> dict[str, Case]:
+    """Return the cases of files by id; their faults are found in files of fitted models."""
+    found = [
+        Case(
+            name,
+            family,
+            parameter,
+            fault,
+            softened(entries()[name], parameter, fault, rule) if name in entries() else rule,
+        )
+        for (name, parameter), families in FILES.items()
+        for family in families
+        for fault, (_, rule) in file_faults(family).items()
+    ]
     return {case.id: case for case in found}
+
+
+def all_cases() -> dict[str, Case]:
+    """Return all cases by id; those of files and messages take models and dashboards to be found."""
+    return argument_cases() | file_cases() | message_cases()
+
+
+def is_file(case: Case) -> bool:
+    """Return whether a case tries a file."""
+    return kind_of(case) in FILE_KINDS
+
+
+def kind_of(case: Case) -> str:
+    """Return the family of a case without what it is of."""
+    return case.family.split(" of ")[0]
 
 
 def faulty(case: Case, entry: Entry, given: dict[str, Any]) -> Any:
     """Return the value that a case gives to its parameter."""
-    if case.family not in {"option", "spelling", "matrix", "tensor", "array", "table"}:
+    if is_file(case):
         return file_faults(case.family)[case.fault][0]()
     if case.family == "option":
         return options.NONSENSE[case.fault][0]()
@@ -328,7 +376,7 @@ def faulty(case: Case, entry: Entry, given: dict[str, Any]) -> Any:
     return makers[case.family][case.fault][0](value)
 
 
-def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
+def synonyms(entry: Entry | None, case: Case) -> tuple[str, ...]:
     """Return other words that name the argument."""
     found = []
     if case.family in {"matrix", "tensor"}:
@@ -348,10 +396,13 @@ def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
         ]
     if case.parameter == "table" or case.family == "table":
         found += ["table", "column", "frame"]
-    if "csv" in case.family or "file" in case.family or case.family in {"h5ad", "text"}:
+    if is_file(case):
         found += [
             "file",
             "events.",
+            "EVENTS.",
+            "xxx",  # a very long name
+            "out.",
             "model.",
             "cohort.",
             "notes.",
@@ -362,7 +413,11 @@ def synonyms(entry: Entry, case: Case) -> tuple[str, ...]:
             "SQL",
             "query",
         ]
-    if case.fault == "text" and "path" in entry.parameter(case.parameter).kinds:
+    if (
+        entry is not None
+        and case.fault == "text"
+        and "path" in entry.parameter(case.parameter).kinds
+    ):
         found.append("no such thing")  # a file is named by its own name
     found += {
         "k": ["clusters"],
@@ -396,12 +451,13 @@ SHARES = {
     "spelling": 6,
     "tensor": 2,
     "message": 1,
+    **{"file": 16, "csv": 4, "text": 1, "h5ad": 2, "writing": 1, "command": 24},
 }
 
 
 def chosen(case: Case) -> bool:
     """Return whether CI runs a case: a fixed part of each family, spread over all entry points."""
-    share = SHARES.get(case.family, 0)
+    share = SHARES.get(kind_of(case), 0)
     return share > 0 and crc32(case.id.encode()) % share == 0
 
 

@@ -72,6 +72,11 @@ def events() -> pd.DataFrame:
     return found.assign(drug=[["B01", "C07", "A10"][i % 3] for i in range(len(found))])
 
 
+def attributes() -> pd.DataFrame:
+    """One row for each patient of the events."""
+    return pd.DataFrame({"id": [f"p{i}" for i in range(6)], "age": [71, 54, 60, 80, 33, 48]})
+
+
 def stays() -> pd.DataFrame:
     """One row for each stay, codes in columns."""
     return pd.DataFrame(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import anndata
+import duckdb
 import h5py
 import numpy as np
 import pandas as pd
@@ -169,7 +170,7 @@ HEADERS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "fitted is absurd": lambda h: h | {"fitted": {key: [[]] for key in h.get("fitted", {})}},
     "annotations are text": lambda h: h | {"annotations": "x"},
     "n_samples negative": lambda h: h | {"moments": {"weighting": "pooled", "n_samples": -4, "n_short": 0}},
-    "without all else": lambda h: {"format": h["format"], "model": h["model"]},
+    "without all else": lambda h: {key: h[key] for key in ("format", "model") if key in h},
 }  # fmt: skip
 
 
@@ -241,11 +242,11 @@ def of_npz(good: Callable[[], bytes]) -> dict[str, tuple[Make, str]]:
     return found
 
 
-def _other_zip() -> Path:
+def _other_zip(name: str = "model.npz") -> Path:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as file:
         file.writestr("word/document.xml", "<x/>")
-    return written("model.npz", buffer.getvalue())
+    return written(name, buffer.getvalue())
 
 
 def _flipped(content: bytes) -> bytes:
@@ -265,25 +266,52 @@ def csv(table: pd.DataFrame, **more: Any) -> bytes:
     return table.to_csv(index=False, **more).encode()
 
 
-def of_csv(table: Callable[[], pd.DataFrame]) -> dict[str, tuple[Make, str]]:
-    """What can be wrong with a table in a file, and files that are right."""
+def of_csv(
+    table: Callable[[], pd.DataFrame], *, guessed: bool = False
+) -> dict[str, tuple[Make, str]]:
+    """What can be wrong with a table in a file, and files that are right; encodings are guessed by dashboards."""
     good = lambda: csv(table())  # noqa: E731 - read where it stands
     text = lambda: good().decode()  # noqa: E731
-    return {
+    alike: dict[str, tuple[str, Callable[[], bytes]]] = {
+        "whole": ("events.csv", good),
+        "UTF-16": ("events.csv", lambda: text().encode("utf-16")),
+        "UTF-32": ("events.csv", lambda: text().encode("utf-32")),
+        "UTF-16, gzip": ("events.csv.gz", lambda: gzip.compress(text().encode("utf-16"))),
+        "gzip": ("events.csv.gz", lambda: gzip.compress(good())),
+        "gzip named csv": ("events.csv", lambda: gzip.compress(good())),
+        "gzip in two parts": (
+            "events.csv.gz",
+            lambda: gzip.compress(good()[:30]) + gzip.compress(good()[30:]),
+        ),
+        "semicolons": ("events.csv", lambda: csv(table(), sep=";")),
+        "tabs": ("events.tsv", lambda: csv(table(), sep="\t")),
+        "all quoted": ("events.csv", lambda: csv(table(), quoting=1)),
+        "mixed line ends": ("events.csv", lambda: good().replace(b"\n", b"\r\n", 2)),
+        "Windows line ends": ("events.csv", lambda: good().replace(b"\n", b"\r\n")),
+        "old Mac line ends": ("events.csv", lambda: good().replace(b"\n", b"\r")),
+        "UTF-16, Windows line ends": (
+            "events.csv",
+            lambda: text().replace("\n", "\r\n").encode("utf-16"),
+        ),
+        "no last line end": ("events.csv", lambda: good().removesuffix(b"\n")),
+        "blank lines": ("events.csv", lambda: good().replace(b"\n", b"\n\n")),
+        "a blank line first": ("events.csv", lambda: b"\n" + good()),
+        "with a byte order mark": ("events.csv", lambda: b"\xef\xbb\xbf" + good()),
+        "an ending in capitals": ("EVENTS.CSV", good),
+        "a name with blanks and quotes": ("ev'e nts.csv", good),
+        "a name with brackets": ("ev[1]é.csv", good),
+        "a name with a star": ("ev*.csv", good),
+    }
+    found: dict[str, tuple[Make, str]] = {
         **anything("events.csv", good),
         "cut in half": (lambda: written("events.csv", good()[: len(good()) // 2]), EITHER),
         "header only": (lambda: written("events.csv", good().split(b"\n")[0] + b"\n"), EITHER),
-        "UTF-16": (lambda: written("events.csv", text().encode("utf-16")), EITHER),
-        "gzip named csv": (lambda: written("events.csv", gzip.compress(good())), EITHER),
         "csv named parquet": (lambda: written("events.parquet", good()), REFUSED),
+        "csv named gz": (lambda: written("events.csv.gz", good()), REFUSED),
+        "csv named h5ad": (lambda: written("events.h5ad", good()), EITHER),
         "csv named xlsx": (lambda: written("events.xlsx", good()), EITHER),
-        "semicolons": (lambda: written("events.csv", csv(table(), sep=";")), EITHER),
-        "tabs": (lambda: written("events.csv", csv(table(), sep="\t")), EITHER),
+        "a zip named csv": (lambda: _other_zip("events.csv"), REFUSED),
         "an open quote": (lambda: written("events.csv", good() + b'"p9,"401\n'), EITHER),
-        "mixed line ends": (
-            lambda: written("events.csv", good().replace(b"\n", b"\r\n", 2)),
-            EITHER,
-        ),
         "zeros inside": (lambda: written("events.csv", good().replace(b"p1", b"p\x00", 1)), EITHER),
         "a row too long": (
             lambda: written("events.csv", good() + b"a,b,c,d,e,f,g,h,i,j\n"),
@@ -292,37 +320,55 @@ def of_csv(table: Callable[[], pd.DataFrame]) -> dict[str, tuple[Make, str]]:
         "a row too short": (lambda: written("events.csv", good() + b"a\n"), EITHER),
         "a header twice": (
             lambda: written("events.csv", good().split(b"\n")[0] + b"\n" + good()),
-            EITHER,
+            REFUSED,
         ),
         "columns of one name": (lambda: written("events.csv", _one_name(good())), EITHER),
-        "blank lines": (lambda: written("events.csv", good().replace(b"\n", b"\n\n")), EITHER),
         "Latin-1": (
-            lambda: written("events.csv", text().replace("p1", "pü").encode("latin-1")),
-            EITHER,
+            lambda: written("events.csv", text().replace("1,", "1ü,").encode("latin-1")),
+            EITHER if guessed else REFUSED,
         ),
-        "with a byte order mark": (
-            lambda: written("events.csv", b"\xef\xbb\xbf" + good()),
-            SAME_ANSWER,
+        "UTF-16 without a mark": (
+            lambda: written("events.csv", text().encode("utf-16-le")),
+            SAME_ANSWER if guessed else REFUSED,
         ),
-        "Windows line ends": (
-            lambda: written("events.csv", good().replace(b"\n", b"\r\n")),
-            SAME_ANSWER,
-        ),
-        "gzip": (lambda: written("events.csv.gz", gzip.compress(good())), SAME_ANSWER),
-        "a name with blanks and quotes": (lambda: written("ev'e nts.csv", good()), SAME_ANSWER),
-        "a name with brackets": (lambda: written("ev[1]é.csv", good()), SAME_ANSWER),
-        "parquet": (lambda: _parquet(table()), SAME_ANSWER),
+        "parquet": (lambda: _parquet(table(), "events.parquet"), SAME_ANSWER),
+        "parquet in capitals": (lambda: _parquet(table(), "EVENTS.PARQUET"), SAME_ANSWER),
+        "parquet cut": (lambda: _cut(_parquet(table(), "events.parquet")), REFUSED),
+    }
+    return found | {
+        name: (lambda called=called, content=content: written(called, content()), SAME_ANSWER)
+        for name, (called, content) in alike.items()
+    }
+
+
+def of_source(table: Callable[[], pd.DataFrame]) -> dict[str, tuple[Make, str]]:
+    """What can be wrong with a table in files, several files, and SQL."""
+    good = lambda: csv(table())  # noqa: E731 - read where it stands
+    return {
+        **of_csv(table),
+        "one file in a list": (lambda: [written("a.csv", good())], SAME_ANSWER),
         "two files": (lambda: [written("a.csv", good()), examples.folder() / "none.csv"], REFUSED),
         "two files of other columns": (
             lambda: [written("a.csv", good()), written("b.csv", b"x,y\n1,2\n")],
             REFUSED,
         ),
+        "a file twice": (lambda: [written("a.csv", good())] * 2, REFUSED),
         "a list with a number": (lambda: [written("a.csv", good()), 3], REFUSED),
         "SQL that is none": (lambda: "SELECT FROM WHERE", REFUSED),
         "SQL that deletes": (lambda: "DELETE FROM x", REFUSED),
         "SQL of a table that is not there": (lambda: "SELECT * FROM nothing", REFUSED),
+        "a glob": (lambda: str(written("a.csv", good()).parent / "*.csv"), SAME_ANSWER),
         "a glob without files": (lambda: str(examples.folder() / "*.csv"), REFUSED),
+        "a glob that is too long": (
+            lambda: str(examples.folder() / ("x" * 3000 + "*.csv")),
+            REFUSED,
+        ),
     }
+
+
+def _cut(path: Path) -> Path:
+    path.write_bytes(path.read_bytes()[:-30])
+    return path
 
 
 def _one_name(content: bytes) -> bytes:
@@ -331,9 +377,9 @@ def _one_name(content: bytes) -> bytes:
     return b",".join([names[0], names[0], *names[2:]]) + b"\n" + rest
 
 
-def _parquet(table: pd.DataFrame) -> Path:
-    path = examples.folder() / "events.parquet"
-    table.to_parquet(path)
+def _parquet(table: pd.DataFrame, name: str) -> Path:
+    path = examples.folder() / name
+    duckdb.from_df(table).write_parquet(str(path))
     return path
 
 
@@ -341,20 +387,34 @@ TEXT = b"The heart fails and beats.\nThe kidney fails.\nThe lung breathes and be
 
 
 def of_text() -> dict[str, tuple[Make, str]]:
-    """What can be wrong with a file of texts."""
+    """What can be wrong with a file of texts; one file is one document."""
+    text = TEXT.decode()
+    alike: dict[str, tuple[str, bytes]] = {
+        "whole": ("notes.txt", TEXT),
+        "UTF-16": ("notes.txt", text.encode("utf-16")),
+        "UTF-32": ("notes.txt", text.encode("utf-32")),
+        "gzip": ("notes.txt.gz", gzip.compress(TEXT)),
+        "gzip named txt": ("notes.txt", gzip.compress(TEXT)),
+        "Windows line ends": ("notes.txt", TEXT.replace(b"\n", b"\r\n")),
+        "old Mac line ends": ("notes.txt", TEXT.replace(b"\n", b"\r")),
+        "with a byte order mark": ("notes.txt", b"\xef\xbb\xbf" + TEXT),
+    }
     return {
         **anything("notes.txt", lambda: TEXT),
         "cut in half": (lambda: written("notes.txt", TEXT[:20]), EITHER),
-        "UTF-16": (lambda: written("notes.txt", TEXT.decode().encode("utf-16")), REFUSED),
-        "gzip named txt": (lambda: written("notes.txt", gzip.compress(TEXT)), EITHER),
-        "zip named txt": (lambda: _other_zip().rename(examples.folder() / "notes.txt"), REFUSED),
+        "UTF-16 without a mark": (lambda: written("notes.txt", text.encode("utf-16-le")), REFUSED),
+        "zip named txt": (lambda: _other_zip("notes.txt"), REFUSED),
+        "an ending in capitals": (lambda: written("NOTES.TXT", TEXT), EITHER),
+        "PDF named txt": (lambda: written("notes.txt", b"%PDF-1.7\n"), REFUSED),
         "zeros inside": (lambda: written("notes.txt", TEXT + b"\0\0"), EITHER),
         "Latin-1": (lambda: written("notes.txt", "Übung. Größe.\n".encode("latin-1")), REFUSED),
         "a folder with a link to itself": (_looped, EITHER),
-        "Windows line ends": (
-            lambda: written("notes.txt", TEXT.replace(b"\n", b"\r\n")),
-            SAME_ANSWER,
-        ),
+        "lines that are no JSON": (lambda: written("notes.jsonl", TEXT), REFUSED),
+        "an empty file of lines": (lambda: written("notes.jsonl", b""), REFUSED),
+        **{
+            name: (lambda called=called, content=content: written(called, content), SAME_ANSWER)
+            for name, (called, content) in alike.items()
+        },
     }
 
 
@@ -430,6 +490,9 @@ def of_h5ad() -> dict[str, tuple[Make, str]]:
     return {
         **anything("cohort.h5ad", h5ad_bytes),
         **{name: (lambda c=c: opened(c), rule) for name, (c, rule) in changes.items()},
+        "whole": (lambda: written("cohort.h5ad", h5ad_bytes()), SAME_ANSWER),
+        "an ending in capitals": (lambda: written("COHORT.H5AD", h5ad_bytes()), SAME_ANSWER),
+        "h5ad named csv": (lambda: written("cohort.csv", h5ad_bytes()), EITHER),
         "HDF5 of something else": (_other_h5, REFUSED),
         "integers": (_integers, EITHER),
     }
@@ -448,3 +511,23 @@ def _integers() -> Path:
     found = anndata.AnnData(found.X.astype(np.int64), obs=found.obs, var=found.var)
     found.write_h5ad(path)
     return path
+
+
+# -- what is written ------------------------------------------------------------------------
+
+
+def of_writing(name: str) -> dict[str, tuple[Make, str]]:
+    """What can be wrong with the name of a file to write."""
+    path = lambda *parts: examples.folder().joinpath(*parts)  # noqa: E731 - read where it stands
+    return {
+        "a folder": (lambda: a_folder(name), REFUSED),
+        "in a missing folder": (lambda: path("none", name), REFUSED),
+        "in a file": (lambda: written("a.csv", b"x") / name, REFUSED),
+        "a link to itself": (lambda: itself(name), REFUSED),
+        "a link to nothing": (lambda: _link(name), EITHER),
+        "a name with a NUL": (lambda: str(path(f"a\0{name}")), REFUSED),
+        "a very long name": (lambda: str(path("x" * 3000 + name)), REFUSED),
+        "an empty name": (lambda: "", REFUSED),
+        "a fifo": (lambda: _fifo(name), REFUSED),
+        "a name with blanks and quotes": (lambda: path(f"m'y {name}"), EITHER),
+    }

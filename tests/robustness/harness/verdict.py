@@ -18,6 +18,7 @@ CLEAR = (
     PermissionError,
     IsADirectoryError,
     FileExistsError,
+    OSError,  # as documented, in words of ours: "Errno" is forbidden
     KeyError,
 )
 
@@ -105,6 +106,8 @@ FORBIDDEN = (
     "float object",
     "int object",
     "probabilities do not",
+    "should not happen",
+    "Errno",
 )
 # Words that say what is expected, or what to do.
 REMEDY_WORDS = [
@@ -125,6 +128,9 @@ REMEDY_WORDS = [
     "sums.are.exact",
     "counts.as",
     "unpack",
+    "export",
+    "Say.which",
+    "download",
     "stand.more.than.once",
     "says.that",
     "must",
@@ -216,6 +222,32 @@ def refusal_faults(error: BaseException, names: tuple[str, ...], *, located: boo
     return faults
 
 
+def cohort_of(value: Any) -> Any:
+    """Return the cohort that a dashboard shows; anything else as it is."""
+    return getattr(getattr(getattr(value, "state", None), "patients", None), "cohort", value)
+
+
+def names_of(value: Any) -> list[list[str]]:
+    """Return the names of rows and columns of a cohort or tensor, and what is known of them."""
+    value = cohort_of(value)
+    if isinstance(value, AnnData):
+        tables = [value.obs, value.var]
+    else:
+        tables = [
+            table for table in getattr(value, "labels", ()) if isinstance(table, pd.DataFrame)
+        ]
+    columns = [table[name] for table in tables for name in table]
+    return [[str(v) for v in part] for part in (*(t.index for t in tables), *columns)]
+
+
+def other_names(value: Any, plain: Any) -> str:
+    """Say if a cohort or tensor has other names or attributes than that of a file that is right."""
+    for ours, theirs in zip(names_of(value), names_of(plain), strict=True):
+        if ours != theirs:
+            return f"silently other names or attributes: {ours[:3]}, {theirs[:3]}"
+    return ""
+
+
 def numbers_of(value: Any, depth: int = 0) -> list[np.ndarray]:
     """Return all numbers in a result, as arrays in a fixed order."""
     if (
@@ -235,6 +267,7 @@ def numbers_of(value: Any, depth: int = 0) -> list[np.ndarray]:
         return [value.toarray() if value.ndim <= 2 else value.todense()]
     if isinstance(value, np.ndarray):
         return [value] if value.dtype.kind in "biuf" else []
+    value = cohort_of(value)
     if isinstance(value, AnnData):
         return numbers_of(value.X, depth + 1)
     if isinstance(value, pd.DataFrame):

@@ -44,6 +44,18 @@ def plain(name: str, *, stored: str = "") -> Any:
     return cases.call(entry, given)
 
 
+@cache
+def plain_file(name: str, parameter: str, family: str) -> Any:
+    """Return the result of an entry point for a file that is right."""
+    from harness import cases
+
+    entry = cases.entries()[name]
+    whole = cases.file_faults(family).get("whole", (None, ""))[0]
+    given = cases.arguments(entry)
+    given[parameter] = cases.REFERENCES.get(family, whole)()
+    return cases.call(entry, given)
+
+
 def is_sparse(value: Any) -> bool:
     """Return whether a matrix is stored sparsely, whatever it is packed in."""
     value = getattr(value, "X", value)
@@ -53,14 +65,16 @@ def is_sparse(value: Any) -> bool:
 
 def judge(case: Any) -> dict[str, Any]:
     """Run a case and return what is wrong with its outcome."""
-    from harness import cases, matrices, messages, verdict
+    from harness import cases, commands, matrices, messages, verdict
 
+    if case.entry in commands.names():
+        return judge_command(case)
     if case.family == "message":
         found = messages.sent(case.entry.split(".")[-1], case.parameter, case.fault)
         return {"faults": found, "outcome": ""}
     entry = cases.entries()[case.entry]
     given = cases.arguments(entry)
-    if case.expected != "refused":
+    if case.expected != "refused" and not cases.is_file(case):
         plain(case.entry)
     given[case.parameter] = cases.faulty(case, entry, given)
     try:
@@ -77,6 +91,10 @@ def judge(case: Any) -> dict[str, Any]:
     shown = repr(found)[:80]
     if case.expected == "refused":
         return {"faults": ["accepted"], "outcome": shown}
+    if case.expected == "same" and cases.is_file(case):
+        whole = plain_file(case.entry, case.parameter, case.family)
+        different = verdict.differences(found, whole) or verdict.other_names(found, whole)
+        return {"faults": [different] if different else [], "outcome": shown}
     if case.expected == "same":
         tolerance = 1e-4 if case.fault == "float32" else 1e-6
         # Sums run in another order over sparse rows: an iteration may end a step earlier, at the same place.
@@ -89,9 +107,31 @@ def judge(case: Any) -> dict[str, Any]:
         return {"faults": [different] if different else [], "outcome": shown}
     checked = case.family in {"matrix", "tensor"} or case.entry.endswith("load")
     checked = checked and not cases.acceptance(entry, case.parameter, case.fault)
-    if checked and verdict.not_finite(found) > verdict.not_finite(plain(case.entry)):
+    plainly = 0 if cases.is_file(case) or not checked else verdict.not_finite(plain(case.entry))
+    if checked and verdict.not_finite(found) > plainly:
         return {"faults": ["the result has NaN or infinite numbers"], "outcome": shown}
     return {"faults": [], "outcome": shown}
+
+
+def judge_command(case: Any) -> dict[str, Any]:
+    """Run a command on a file and return what is wrong with its outcome."""
+    from harness import cases, commands, verdict
+
+    whole, rule = cases.file_faults(case.family)["whole"]
+    plain_text = commands.plain(case.entry, whole) if rule == "same" else ""
+    make = cases.file_faults(case.family)[case.fault][0]
+    code, said, told = commands.run(case.entry, make())
+    if code:
+        names = cases.synonyms(None, case)
+        faults = verdict.refusal_faults(ValueError(told), names, located=False)
+        if case.expected == "same":
+            faults.insert(0, "refused, though legitimate")
+    elif case.expected == "refused":
+        faults = ["accepted"]
+    else:
+        other = case.expected == "same" and said != plain_text
+        faults = [f"prints something else than {plain_text!r}"] if other else []
+    return {"faults": faults, "outcome": f"{told or said}"[:600]}
 
 
 def run(case: Any) -> dict[str, Any]:

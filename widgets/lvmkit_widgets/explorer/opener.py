@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import lvmkit
 from lvmkit import datasets
+from lvmkit._reading import require_file
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.fitting import Progress, check_size, fit_quietly
-from lvmkit_widgets.folders import reader_folders
+from lvmkit_widgets.folders import expanded, reader_folders
 from lvmkit_widgets.kinds import Form, Text
 from lvmkit_widgets.open_file import Layout, guess, is_h5ad, list_files, open_cohort, preview
 
@@ -314,10 +315,12 @@ def fit_or_load(
         When the file is no model, or the cohort does not allow so many clusters.
     """
     if model:
-        if not Path(model).expanduser().is_file():
-            message = f"There is no model file “{model}”; leave the field empty to fit clusters."
-            raise ValueError(message)
-        loaded = lvmkit.load(Path(model).expanduser())
+        told = "The model “{name}” cannot be read: {reason}. Leave the field empty to fit clusters."
+        try:
+            require_file(expanded(model), told)
+        except OSError as error:
+            raise ValueError(str(error)) from error
+        loaded = lvmkit.load(expanded(model))
         return Opened(loaded, cohort, name, f"{source}\nmodel = lvmkit.load({model!r})")
     check_size(k, cohort.n_obs, cohort.n_vars)
     fitted = fit_quietly(cohort, k, progress=progress)
