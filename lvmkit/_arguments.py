@@ -162,8 +162,11 @@ def _kinds(function: Callable[..., Any]) -> dict[str, tuple[Kind, ...]]:
 
 
 def _members(hint: Any) -> Iterator[Any]:
-    """Yield the members of a union, or the hint itself."""
-    if get_origin(hint) in (Union, UnionType):
+    """Yield the members of a union, or the hint itself; an alias, such as numpy's, stands for its value."""
+    named = getattr(get_origin(hint) or hint, "__value__", None)
+    if named is not None:
+        yield from _members(named)
+    elif get_origin(hint) in (Union, UnionType):
         for member in get_args(hint):
             yield from _members(member)
     else:

@@ -320,7 +320,8 @@ def _check_columns(X: pd.DataFrame, name: str) -> None:
     for place, dtype in enumerate(X.dtypes):
         inner = dtype.categories.dtype if isinstance(dtype, pd.CategoricalDtype) else dtype
         inner = getattr(inner, "subtype", inner)
-        if isinstance(inner, np.dtype) and inner.kind == "O":
+        is_text = isinstance(inner, pd.StringDtype)
+        if is_text or (isinstance(inner, np.dtype) and inner.kind == "O"):
             values = X.iloc[:, [place]].to_numpy(dtype=object)
             _check_objects(values, name, X.index, X.columns[[place]])
         elif getattr(inner, "kind", "O") not in "biufc":

@@ -118,7 +118,10 @@ BROKEN = {
 def labelled(X):
     """Put a broken matrix where an AnnData keeps it; anndata itself looks at shape and type only."""
     cohort = anndata.AnnData(np.zeros((N, D), dtype=np.float32))
-    cohort._X = X
+    if hasattr(cohort, "_X"):
+        cohort._X = X
+    else:  # from anndata 0.13 on
+        cohort._layers[None] = X
     return cohort
 
 

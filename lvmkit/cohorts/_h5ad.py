@@ -182,6 +182,8 @@ def _matrices(cohort: Any) -> Iterator[tuple[str, Any]]:
     for part in ("layers", "obsm", "varm", "obsp", "varp"):
         named: Mapping[str, Any] = getattr(cohort, part)
         for key in named:
+            if key is None:  # X again, from anndata 0.13 on
+                continue
             yield f"{part}[{key!r}]", named[key]
     if cohort.raw is not None:
         yield "raw.X", cohort.raw.X
