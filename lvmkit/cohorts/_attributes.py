@@ -10,7 +10,8 @@ import pandas as pd
 
 from lvmkit._checks import listed
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import Table, opened, quoted, trimmed
+from lvmkit.cohorts._sources import Table, opened, trimmed
+from lvmkit.cohorts._time_zones import quoted
 
 Records = npt.NDArray[np.object_]
 
@@ -65,7 +66,12 @@ def typed(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _typed_column(values: "pd.Series[Any]") -> "pd.Series[Any]":
-    """Whole numbers as integers, texts as categories."""
+    """Whole numbers as integers, texts as categories, spans and periods as their texts."""
+    held = values.cat.categories.dtype if hasattr(values, "cat") else values.dtype
+    if isinstance(held, pd.IntervalDtype | pd.PeriodDtype):
+        if not hasattr(values, "cat"):
+            values = values.astype("category")
+        return values.cat.rename_categories([str(name) for name in values.cat.categories])
     if pd.api.types.is_float_dtype(values.dtype) and values.notna().all():
         whole = (values == np.floor(values)).all() and values.abs().max() < 2**53
         return values.astype(np.int64) if whole else values

@@ -29,7 +29,8 @@ from lvmkit.cohorts._files import (
     other_kind,
 )
 from lvmkit.cohorts._repairs import Repairs, number_of
-from lvmkit.cohorts._sources import opened, quoted
+from lvmkit.cohorts._sources import opened
+from lvmkit.cohorts._time_zones import quoted
 
 TEXTS = (".txt", ".txt.gz")
 LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")

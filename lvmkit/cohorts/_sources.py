@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _time_zones as time_zones
 from lvmkit.cohorts._files import (
     begins_blank,
@@ -34,8 +34,8 @@ from lvmkit.cohorts._files import (
     text_encoding,
     with_one_line_end,
 )
-from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs
+from lvmkit.cohorts._time_zones import quoted
 
 Source = pd.DataFrame | str | Path | Sequence[str | Path]
 FETCHED_ROWS = 50_000
@@ -201,11 +201,6 @@ def column_list(argument: str, columns: Iterable[str]) -> list[str]:
     return list(columns)
 
 
-def quoted(name: str) -> str:
-    """Quote a column name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 @contextmanager
 def opened(source: Source, *, connection: Any = None, encoding: str = "utf-8") -> Iterator[Table]:
     """Open a DataFrame, files, or an SQL query on a connection, for queries that may exceed memory."""
@@ -326,14 +321,33 @@ def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> It
     values = (_plain(frame.iloc[:, place]) for place in range(len(names)))
     columns = {f"c{place}": column for place, column in enumerate(values)}
     try:
-        plain = pd.concat(columns, axis=1).set_axis(names, axis=1)
-        database.register("source_frame", plain)
-        types = _types(database, "source_frame")
+        types = _registered(database, columns, names)
         kinds = {name: _kind(kind) for name, kind in zip(names, types.values(), strict=True)}
         yield Table(database, "source_frame", kinds, "the DataFrame", exact=_exact(types))
     except duckdb.Error as error:
         msg = f"source: cannot read the DataFrame: {str(error).splitlines()[0]}"
         raise ValueError(msg) from None
+
+
+def _registered(
+    database: duckdb.DuckDBPyConnection, columns: dict[str, Any], names: list[str]
+) -> dict[str, str]:
+    """Register columns as one relation, as text those that DuckDB has no type for; return their SQL types."""
+
+    def types_of(parts: dict[str, Any], named: list[str]) -> dict[str, str]:
+        plain = pd.concat(parts, axis=1).set_axis(named, axis=1)
+        database.register("source_frame", plain)
+        return _types(database, "source_frame")
+
+    try:
+        return types_of(columns, names)
+    except duckdb.NotImplementedException:
+        for key, column in columns.items():
+            try:
+                types_of({key: column}, [key])
+            except duckdb.NotImplementedException:
+                columns[key] = column.astype(object).map(str, na_action="ignore")
+        return types_of(columns, names)
 
 
 def _check_names(frame: pd.DataFrame) -> None:
@@ -385,6 +399,11 @@ def _plain(values: "pd.Series[Any]") -> "pd.Series[Any]":
     ):  # of strings that do not lie in a row DuckDB says std::bad_cast
         texts: Any = values
         return pd.Series(texts.to_numpy(dtype=object, na_value=None), texts.index, dtype=object)
+    if isinstance(kind, pd.CategoricalDtype) and isinstance(
+        kind.categories.dtype, pd.PeriodDtype | pd.IntervalDtype
+    ):
+        values = values.cat.rename_categories([str(name) for name in kind.categories])
+        kind = values.dtype
     if isinstance(kind, pd.CategoricalDtype) and isinstance(kind.categories.dtype, pd.StringDtype):
         names = pd.Index(kind.categories.to_numpy(dtype=object), dtype=object)
         codes = np.ascontiguousarray(values.cat.codes)

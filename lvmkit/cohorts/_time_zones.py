@@ -21,7 +21,7 @@ def of_query(columns: Iterable[str]) -> tuple[dict[str, str], dict[str, str]]:
     columns = list(columns)
     said = {
         name: f"{name!r} holds instants (TIMESTAMP WITH TIME ZONE) of no recorded time zone: their days are those of "
-        f"UTC. For local days select {_quoted(name)} AT TIME ZONE 'America/New_York', or the zone that it was."
+        f"UTC. For local days select {quoted(name)} AT TIME ZONE 'America/New_York', or the zone that it was."
         for name in columns
     }
     return {name: _local(name, "UTC") for name in columns}, said
@@ -78,14 +78,14 @@ def recorded_zones(metadata: dict[str, bytes]) -> dict[str, str]:
     return zones
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
     """Quote a column name for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def _local(column: str, zone: str) -> str:
     """Return SQL of the time on the clock of a zone."""
-    instant = f"CAST({_quoted(column)} AS TIMESTAMPTZ)"
+    instant = f"CAST({quoted(column)} AS TIMESTAMPTZ)"
     utc = f"timezone('UTC', {instant})"
     offset = OFFSET.fullmatch(zone)
     if zone in UTC:

@@ -398,3 +398,38 @@ def test_a_table_larger_than_the_memory_limit_spills(tmp_path, monkeypatch):
     with pytest.warns(DataWarning, match="counted once"):
         found = cohort(tmp_path / "many.parquet")
     assert found.shape == (100_000, 10)
+
+
+UNUSUAL = {
+    "spans": pd.cut(pd.Series([10, 50, 70]), [0, 30, 60, 90]),
+    "spans of floats": pd.qcut(pd.Series([10, 50, 70]), 2),
+    "plain spans": pd.Series(pd.arrays.IntervalArray.from_breaks([0, 1, 2, 3])),
+    "periods": pd.Series(pd.Categorical(pd.period_range("2010-01", periods=3, freq="M"))),
+    "a missing one": pd.cut(pd.Series([10, np.nan, 70]), [0, 30, 60, 90]),
+}
+
+
+@pytest.mark.parametrize("kind", UNUSUAL)
+def test_attributes_that_are_spans_or_periods_become_texts(kind):
+    frame = pd.DataFrame({"p": ["a", "b", "c"], "c": ["x", "y", "x"], "group": UNUSUAL[kind]})
+    values = UNUSUAL[kind].astype("category").cat
+    texts = [str(values.categories[i]) if i >= 0 else None for i in values.codes]
+    options = {"patient": "p", "code": "c", "system": "other", "min_codes": 0}
+    for X, given_as in (
+        (frame, {}),
+        (frame, {"attributes": ["group"]}),
+        (frame[["p", "c"]], {"attributes": frame[["p", "group"]]}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)  # records without a value
+            obs = from_events(X, **options, **given_as).obs
+        if given_as:
+            found = [None if pd.isna(value) else value for value in obs["group"]]
+            assert found == texts
+
+
+def test_columns_that_are_not_asked_for_may_be_of_any_type():
+    frame = pd.DataFrame({"p": ["a", "b"], "c": ["x", "y"], "z": [1j, 2]})
+    options = {"patient": "p", "code": "c", "system": "other", "min_codes": 0}
+    assert from_events(frame, **options).shape == (2, 2)
+    assert from_events(frame, attributes=["z"], **options).obs["z"].tolist() == ["1j", "(2+0j)"]
