@@ -715,10 +715,11 @@ def require_flag(value: Any, name: str) -> None:
         raise TypeError(msg)
 
 
-def require_text(value: Any, name: str) -> None:
-    """Refuse what is no text."""
-    if not isinstance(value, str):
-        msg = f"{name} must be text; found {value!r:.60} ({type(value).__name__})"
+def require_text(value: Any, name: str, *, optional: bool = False) -> None:
+    """Refuse an option that is no text."""
+    if not isinstance(value, str) and not (optional and value is None):
+        expected = "a text (str) or None" if optional else "a text (str)"
+        msg = f"{name} must be {expected}; found {value!r:.60} ({type(value).__name__})"
         raise TypeError(msg)
 
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from lvmkit._checks import require_text
 from lvmkit._reading import require_file
 from lvmkit._writing import shown_name
-from lvmkit.cohorts._options import require_text
 
 TOLD = "source: cannot read {name!r}: {reason}"
 """What is said of a file that cannot be read."""

@@ -12,11 +12,11 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._entries import Entries, number_records
 from lvmkit.cohorts._groups import Group, Mode
-from lvmkit.cohorts._options import check_titles, require_text
+from lvmkit.cohorts._options import check_titles
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import Source, Table, column_list, opened_in
 from lvmkit.cohorts._thinning import Thinning, known_modes, thinned

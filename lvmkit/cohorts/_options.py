@@ -6,14 +6,6 @@ from typing import Any
 import pandas as pd
 
 
-def require_text(value: Any, name: str, *, optional: bool = False) -> None:
-    """Refuse an option that is no text."""
-    if not isinstance(value, str) and not (optional and value is None):
-        expected = "a text (str) or None" if optional else "a text (str)"
-        msg = f"{name} must be {expected}; found {value!r} ({type(value).__name__})"
-        raise TypeError(msg)
-
-
 def check_titles(titles: Any, name: str = "titles") -> dict[str, str]:
     """Return titles by code; refuse what does not say which code a title belongs to, and titles that are no text."""
     if titles is None:

@@ -7,7 +7,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_text
 from lvmkit.cohorts._entries import Entries, check_counts
 from lvmkit.cohorts._gathering import (
     Gathered,
@@ -18,7 +18,6 @@ from lvmkit.cohorts._gathering import (
     planned,
 )
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, database_apart, trimmed
 from lvmkit.cohorts._thinning import Thinning

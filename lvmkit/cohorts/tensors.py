@@ -14,11 +14,17 @@ from anndata import AnnData
 from scipy import sparse
 
 from lvmkit._arguments import checked
-from lvmkit._checks import DataWarning, as_finite, check_source, check_structure, listed
+from lvmkit._checks import (
+    DataWarning,
+    as_finite,
+    check_source,
+    check_structure,
+    listed,
+    require_text,
+)
 from lvmkit._npz import MAX_BYTES
 from lvmkit.cohorts._cells import canonical, check_cells
 from lvmkit.cohorts._entries import INEXACT
-from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import number_of
 
 __all__ = ["CountTensor"]

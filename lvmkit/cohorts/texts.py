@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_text
 from lvmkit.cohorts._documents import Documents, joined, read, writable
-from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._words import (
     Counted,

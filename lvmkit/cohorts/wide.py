@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed
+from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._assemble import Options, assemble
 from lvmkit.cohorts._coding import system_name
 from lvmkit.cohorts._entries import Entries, tally
-from lvmkit.cohorts._options import check_titles, require_text
+from lvmkit.cohorts._options import check_titles
 from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, opened
 

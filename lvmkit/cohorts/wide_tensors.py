@@ -8,6 +8,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
+from lvmkit._checks import require_text
 from lvmkit.cohorts._gathering import (
     Gathered,
     Plan,
@@ -18,7 +19,6 @@ from lvmkit.cohorts._gathering import (
     require_mapping,
 )
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._options import require_text
 from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._sources import (
     NUMBERS,
