@@ -1,7 +1,6 @@
 """Models as files of data: arrays and JSON, never code."""
 
 import json
-import math
 import os
 import sys
 from collections import Counter
@@ -38,6 +37,8 @@ Model = Mixture | SpectralTree | SUSTain | TensorNormalMixture
 
 FORMAT = "lvmkit-model-1"
 KIND = "lvmkit model file"
+WHOLE = 2**53
+"""What is counted stays below it."""
 _MIXTURES: dict[str, type[Mixture]] = {
     model.__name__: model
     for model in (BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic)
@@ -274,6 +275,7 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
     if header.get("moments") is not None and isinstance(model, MomentModel):
         model.moments_ = _rebuilt_sums(model, header["moments"], arrays)
     _require_options(model)
+    _require_components(model)
     model.annotations_ = header["annotations"]
     return cast(Model, model)
 
@@ -350,13 +352,21 @@ def _require_plain(key: str, value: Any) -> None:
     expected = _PLAIN[key]
     number = isinstance(value, int | float) and not isinstance(value, bool)
     fits = {
-        int: number and isinstance(value, int) and value >= 0,
-        float: number and abs(value) < math.inf,
+        int: number and isinstance(value, int) and 0 <= value <= WHOLE,
+        float: number and abs(value) <= sys.float_info.max,
         bool: isinstance(value, bool),
         str: isinstance(value, str),
     }[expected]
     if not fits:
         msg = f"{key} is {str(value)[:50]!r}"
+        raise ValueError(msg)
+
+
+def _require_components(model: Any) -> None:
+    """Refuse a number of components other than that of the weights."""
+    asked, found = getattr(model, "n_components", None), len(model.weights_)
+    if asked is not None and asked != found:
+        msg = f"the parameter n_components is {asked!r:.50}, and there are {found} weights"
         raise ValueError(msg)
 
 
@@ -379,6 +389,8 @@ def _fits(value: Any, hint: Any, name: str) -> bool:
         return value is None or isinstance(value, str)
     if isinstance(value, list):
         return name in _PER_MODE and all(type(item) is int for item in value)
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        return False
     types = set(get_args(hint) or (hint,))
     types |= {int} if float in types else set()
     return type(value) in types
