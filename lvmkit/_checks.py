@@ -1,7 +1,7 @@
 """What lvmkit says when its input is wrong."""
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from contextlib import suppress
 from math import inf
 from numbers import Integral, Real
@@ -721,6 +721,15 @@ def require_text(value: Any, name: str, *, optional: bool = False) -> None:
         expected = "a text (str) or None" if optional else "a text (str)"
         msg = f"{name} must be {expected}; found {value!r:.60} ({type(value).__name__})"
         raise TypeError(msg)
+
+
+def parts_of(values: Any, name: str, of: str) -> list[Any]:
+    """Return the items of any iterable in order; refuse text, mappings and sets."""
+    no_list = isinstance(values, str | bytes | Mapping | Set) or not isinstance(values, Iterable)
+    if no_list or getattr(values, "shape", None) == ():
+        msg = f"{name} must be a list of {of}, one for each mode; found {type(values).__name__}"
+        raise TypeError(msg)
+    return list(values)
 
 
 def require_seed(value: Any, name: str = "random_state") -> None:

@@ -1,7 +1,7 @@
 """SUSTain: phenotypes as integer scores, from a matrix or a tensor of counts."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import check_matrix, require_flag, require_number, require_seed
+from lvmkit._checks import check_matrix, parts_of, require_flag, require_number, require_seed
 from lvmkit._typing import Progress, RandomState
 from lvmkit.factorization import given
 from lvmkit.factorization.asked import (
@@ -273,10 +273,10 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def from_parameters(
         cls,
         weights: Any,
-        factors: Sequence[Any],
+        factors: Iterable[Any],
         *,
-        mode_names: Sequence[str] | None = None,
-        mode_labels: Sequence[Any] | None = None,
+        mode_names: Iterable[str] | None = None,
+        mode_labels: Iterable[Any] | None = None,
     ) -> Self:
         """Return a fitted model with the given scores, in the given order.
 
@@ -284,11 +284,11 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         weights : int array (R,)
             Lambda, at least 1.
-        factors : sequence of int array (I_n, R)
+        factors : iterable of int array (I_n, R)
             Scores, one array per mode. The first, of samples, may have no rows.
-        mode_names : sequence of str, optional
+        mode_names : iterable of str, optional
             Names of the modes.
-        mode_labels : sequence, optional
+        mode_labels : iterable, optional
             For each mode names of its indexes, or None.
 
         Returns
@@ -309,16 +309,11 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                [2],
                [0]], dtype=int32)
         """
-        for name, values in (
-            ("factors", factors),
-            ("mode_names", mode_names),
-            ("mode_labels", mode_labels),
-        ):
-            optional = values is None and name != "factors"
-            if not optional and not isinstance(values, (list, tuple)):
-                msg = f"{name} must be a list, one for each mode; found {type(values).__name__}"
-                raise TypeError(msg)
-        parts = [np.asarray(factor) for factor in factors]
+        parts = [np.asarray(factor) for factor in parts_of(factors, "factors", "arrays")]
+        if mode_names is not None:
+            mode_names = parts_of(mode_names, "mode_names", "names")
+        if mode_labels is not None:
+            mode_labels = parts_of(mode_labels, "mode_labels", "names or None")
         for name, values in (("mode_names", mode_names), ("mode_labels", mode_labels)):
             if values is not None and len(values) != len(parts):
                 msg = f"{name} must be one for each of the {len(parts)} modes; found {len(values)}"

@@ -1,6 +1,6 @@
 """What a tensor normal mixture does once it is fitted."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from lvmkit._checks import (
     as_numbers,
     check_matrix,
     listed,
+    parts_of,
     require_number,
     require_range,
 )
@@ -68,7 +69,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
         cls,
         weights: Any,
         means: Any,
-        covariances: Sequence[Any],
+        covariances: Iterable[Any],
         *,
         discriminants: Any = None,
     ) -> Self:
@@ -80,7 +81,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
             Shares of the clusters; they sum to 1.
         means : array (K, p_1, ..., p_M)
             Means.
-        covariances : sequence of array (p_m, p_m)
+        covariances : iterable of array (p_m, p_m)
             Covariance of each mode, positive definite.
         discriminants : array (K - 1, p_1, ..., p_M), optional
             What tells clusters from cluster 0; without them those that follow from means and covariances.
@@ -95,9 +96,7 @@ class TensorModel(ClusterMixin, BaseEstimator):
         ValueError
             If shapes disagree, weights do not sum to 1, or a covariance is not positive definite.
         """
-        if not isinstance(covariances, (list, tuple, np.ndarray)):
-            msg = f"covariances must be a list of arrays, one per mode; found {type(covariances).__name__}"
-            raise TypeError(msg)
+        covariances = parts_of(covariances, "covariances", "arrays")
         model = cls()
         model.weights_, model.means_ = as_finite(weights, "weights", 1), as_finite(means, "means")
         model.set_params(n_components=len(model.weights_))

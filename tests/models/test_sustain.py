@@ -278,3 +278,31 @@ def test_iterations_end_by_tol_or_by_their_number():
         assert model.n_iter_ == np.flatnonzero(changes < tol)[0] + 2
     twice = SUSTain(3, init="random", tol=0, max_iter=2, n_passes=3).fit(X)
     assert twice.fit_trace_[0] > full.fit_trace_[0]
+
+
+FACTORS = [np.zeros((0, 1), int), [[1], [0], [2]], [[1], [3], [0]]]
+
+
+@pytest.mark.parametrize("listed", [list, tuple, lambda values: (value for value in values)])
+def test_parameters_may_be_any_iterable(listed):
+    names, labels = ["who", "what", "with"], [None, [*"abc"], pd.Index([*"xyz"])]
+    plain = SUSTain.from_parameters([2], FACTORS, mode_names=names, mode_labels=labels)
+    for given_names in (listed(names), pd.Index(names), np.array(names)):
+        found = SUSTain.from_parameters(
+            [2], listed(FACTORS), mode_names=given_names, mode_labels=listed(labels)
+        )
+        assert all((a == b).all() for a, b in zip(found.factors_, plain.factors_, strict=True))
+        assert found.mode_names_ == names
+        assert [list(part) for part in found.mode_labels_[1:]] == [[*"abc"], [*"xyz"]]
+    square = SUSTain.from_parameters([2], np.ones((3, 4, 1), dtype=int))
+    assert [factor.shape for factor in square.factors_] == [(4, 1)] * 3
+
+
+@pytest.mark.parametrize("wrong", ["abc", {"a": 1}, {1, 2}, 3, np.array(3), b"abc"])
+def test_parameters_that_are_no_list_are_named(wrong):
+    with pytest.raises(TypeError, match=r"^factors must be a list of arrays, one for each mode"):
+        SUSTain.from_parameters([2], wrong)
+    with pytest.raises(TypeError, match=r"^mode_names must be a list of names, one for each mode"):
+        SUSTain.from_parameters([2], FACTORS, mode_names=wrong)
+    with pytest.raises(TypeError, match=r"^mode_labels must be a list of names or None"):
+        SUSTain.from_parameters([2], FACTORS, mode_labels=wrong)

@@ -442,3 +442,15 @@ def test_one_cluster(data):
         np.testing.assert_allclose(model.means_[0], X.mean(axis=0))
         assert model.score_samples(X).sum() == pytest.approx(model.log_likelihood_)
         assert (model.predict_proba(X) == 1).all()
+
+
+def test_covariances_may_be_any_iterable():
+    parts = [np.eye(2), np.eye(3)]
+    for covariances in (parts, tuple(parts), (part for part in parts)):
+        model = TensorNormalMixture.from_parameters([1.0], np.zeros((1, 2, 3)), covariances)
+        assert [part.shape for part in model.covariances_] == [(2, 2), (3, 3)]
+    for wrong in ("ab", {"a": parts}, 3, None):
+        with pytest.raises(
+            TypeError, match="covariances must be a list of arrays, one for each mode"
+        ):
+            TensorNormalMixture.from_parameters([1.0], np.zeros((1, 2, 3)), wrong)
