@@ -11,6 +11,7 @@ from scipy import sparse
 from lvmkit import _rows
 from lvmkit._checks import (
     DataWarning,
+    as_numbers,
     check_matrix,
     check_source,
     check_structure,
@@ -72,6 +73,8 @@ def named(X: Any) -> Named | None:
         return None
     refuse_shape(X, "X", allow_nd=True)
     counts = X if sparse.issparse(X) else np.asarray(X)
+    if counts.dtype == object and not sparse.issparse(X):
+        counts = as_numbers(counts, "X")
     return Named(counts, [f"mode {n}" for n in range(order)], [None] * order)
 
 

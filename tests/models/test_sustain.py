@@ -306,3 +306,16 @@ def test_parameters_that_are_no_list_are_named(wrong):
         SUSTain.from_parameters([2], FACTORS, mode_names=wrong)
     with pytest.raises(TypeError, match=r"^mode_labels must be a list of names or None"):
         SUSTain.from_parameters([2], FACTORS, mode_labels=wrong)
+
+
+@pytest.mark.parametrize("shape", [(6, 4), (6, 4, 3)])
+def test_objects_that_are_counts_are_counts(shape):
+    X = np.random.default_rng(0).integers(1, 4, shape)
+    plain, found = (
+        SUSTain(2, random_state=0, n_jobs=1).fit(values) for values in (X, X.astype(object))
+    )
+    assert all((a == b).all() for a, b in zip(plain.factors_, found.factors_, strict=True))
+    wrong = X.astype(object)
+    wrong[(1, 2, 0)[: len(shape)]] = None
+    with pytest.raises(ValueError, match="NaN"):
+        SUSTain(2).fit(wrong)
