@@ -26,6 +26,8 @@ MAX_UNSTORED_BYTES = 1 << 30
 TRIAL = Path(__file__).with_name("_h5ad_trial.py")
 TRIAL_SECONDS, TRIAL_BYTES_PER_SECOND = 20, 1_000_000
 """Patience with the trial of a file."""
+BEGAN, ENDED = b"lvmkit: began", b"lvmkit: ended"
+"""What the trial says."""
 _MOST_COMPRESSED = 1_100  # deflate, at best
 
 
@@ -60,19 +62,30 @@ class _RefusedError(ValueError):
 
 
 def _try(path: Path) -> None:
-    """Refuse a file on which the HDF5 library ends the process, or does not end: a process of its own tries it."""
-    if getattr(sys, "frozen", False) or not sys.executable:  # there is no Python to start
+    """Refuse a file on which the HDF5 library ends the process, or does not end: a process of its own tries it.
+
+    What does not say that it began tells nothing of the file: there is no Python to start, or it is another program.
+    """
+    if getattr(sys, "frozen", False) or not sys.executable:
         return
     command = [sys.executable, "-P", str(TRIAL), str(path.absolute())]
     patience = TRIAL_SECONDS + path.stat().st_size / TRIAL_BYTES_PER_SECOND
     try:
-        done = subprocess.run(command, capture_output=True, timeout=patience, check=False)
-    except subprocess.TimeoutExpired:
-        ended = False
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, capture_output=True, timeout=patience, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        said, reason = error.stdout, f"was not read within {patience:.0f} seconds"
+    except OSError:
+        return
     else:
-        ended = done.returncode in (0, 1)  # 1: an error that will be told when it is read here
-    if not ended:
-        msg = f"“{path.name}” is damaged so that the HDF5 library fails on it; get another copy, or write it again."
+        said, reason = done.stdout, "is damaged so that the HDF5 library fails on it"
+        if (
+            done.returncode in (0, 1) or ENDED in said
+        ):  # 1: an error that is told when it is read here
+            return
+    if BEGAN in (said or b""):
+        msg = f"“{path.name}” {reason}; get another copy, or write it again."
         raise _RefusedError(msg)
 
 

@@ -62,5 +62,13 @@ def read(data: h5py.Dataset, *, whole: bool) -> None:
         data[-1:]
 
 
+def say(word: str) -> None:
+    """Tell who started this process how far it came."""
+    sys.stdout.write(f"lvmkit: {word}\n")
+    sys.stdout.flush()
+
+
 if __name__ == "__main__":
+    say("began")
     main(sys.argv[1])
+    say("ended")

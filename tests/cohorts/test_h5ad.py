@@ -215,17 +215,51 @@ def test_a_whole_file_is_read_as_anndata_reads_it(tmp_path):
     assert list(found.layers) == list(plain.layers)  # from anndata 0.13 on X is among them
 
 
-@pytest.mark.parametrize("code", ["import os; os.abort()", "while True: pass"])
-def test_a_file_on_which_the_library_ends_or_hangs_is_refused(tmp_path, monkeypatch, code):
-    path = made(tmp_path / "cohort.h5ad")
+ABORT, HANG = "import os; os.abort()\n", "while True: pass\n"
+BEGAN, ENDED = "print('lvmkit: began', flush=True)\n", "print('lvmkit: ended', flush=True)\n"
+
+
+def tried_by(code, tmp_path, monkeypatch):
+    """Let another program try files, and return one."""
     program = tmp_path / "trial.py"
     program.write_text(code)
     monkeypatch.setattr(_h5ad, "TRIAL", program)
     monkeypatch.setattr(_h5ad, "TRIAL_SECONDS", 2)
-    with pytest.raises(
-        ValueError, match=r"“cohort\.h5ad” is damaged so that the HDF5 library fails"
-    ):
+    return made(tmp_path / "cohort.h5ad")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (ABORT, "is damaged so that the HDF5 library fails on it"),
+        (HANG, "was not read within 2 seconds"),
+    ],
+)
+def test_a_file_on_which_the_library_ends_or_hangs_is_refused(tmp_path, monkeypatch, code, words):
+    path = tried_by(BEGAN + code, tmp_path, monkeypatch)
+    with pytest.raises(ValueError, match=rf"“cohort\.h5ad” {words}; get another copy"):
         read_h5ad(path)
+
+
+@pytest.mark.parametrize(
+    "code", [ABORT, HANG, "import sys; sys.exit(3)", "import no_such_module", BEGAN + ENDED + ABORT]
+)
+def test_a_trial_that_did_not_begin_tells_nothing_of_the_file(tmp_path, monkeypatch, code):
+    assert read_h5ad(tried_by(code, tmp_path, monkeypatch)).n_obs == 30
+
+
+@pytest.mark.parametrize("program", ["/absent/python", "", None, "/bin/false", "/bin/cat"])
+def test_files_are_read_where_there_is_no_python_to_start(tmp_path, monkeypatch, program):
+    path = made(tmp_path / "cohort.h5ad")
+    monkeypatch.setattr(sys, "executable", program)
+    assert read_h5ad(path).n_obs == 30
+
+
+def test_the_trial_says_when_it_began_and_ended(tmp_path):
+    path = made(tmp_path / "cohort.h5ad")
+    command = [sys.executable, "-P", str(_h5ad.TRIAL), str(path)]
+    said = subprocess.run(command, capture_output=True, check=True).stdout
+    assert said.split(b"\n")[:2] == [_h5ad.BEGAN, _h5ad.ENDED]
 
 
 def test_the_trial_reads_every_kind_of_array_once_and_ends_on_loops(tmp_path, monkeypatch):
