@@ -176,10 +176,10 @@ def _numbers(frame: pd.DataFrame) -> Any:
     numeric = [pd.api.types.is_numeric_dtype(kind) for kind in frame.dtypes]
     if not all(numeric):  # categories and objects that are numbers
         frame = frame.copy(deep=False)
-        for place in np.flatnonzero(~np.array(numeric)):
-            column = frame.iloc[:, [place]]
+        for place in np.flatnonzero(~np.array(numeric)).tolist():
+            column: Any = frame.iloc[:, [place]]
             found = with_gaps(column, rows=frame.index, columns=column.columns)
-            frame.isetitem(int(place), found[:, 0])
+            frame.isetitem(place, found[:, 0])
     kinds = frame.dtypes.unique()
     if all(isinstance(kind, pd.SparseDtype) for kind in kinds):
         accessor: Any = frame.sparse

@@ -45,15 +45,14 @@ def baselines(n_clusters: int, *, random_state: int | None = 0) -> dict[str, Any
     ['bisecting k-means', 'PDDP', 'ASVTD + EM', '3V-MoM + EM', '3V-TPM + EM']
     """
     require_number(n_clusters, "n_clusters", least=1, whole=True)
-    if random_state is None:
-        random_state = known_seed(None)
-    require_number(random_state, "random_state", least=0, whole=True)
+    seed = known_seed(random_state)
+    require_number(seed, "random_state", least=0, whole=True)
     flat = {
-        f"{name} + EM": BernoulliMixture(n_clusters, init=init, random_state=random_state)
+        f"{name} + EM": BernoulliMixture(n_clusters, init=init, random_state=seed)
         for name, init in (("ASVTD", "asvtd"), ("3V-MoM", "3v-mom"), ("3V-TPM", "3v-tpm"))
     }
     return {
-        "bisecting k-means": BisectingKMeans(n_clusters, random_state=random_state),
+        "bisecting k-means": BisectingKMeans(n_clusters, random_state=seed),
         "PDDP": SpectralTree(None, split="pddp", max_leaf_nodes=n_clusters),
         **flat,
     }
