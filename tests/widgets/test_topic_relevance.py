@@ -590,7 +590,7 @@ def test_a_page_of_a_large_vocabulary_stays_small(tmp_path):
 
 
 def test_a_page_is_not_saved_in_place_of_a_folder(board, tmp_path):
-    with pytest.raises(ValueError, match=r"a folder: name a file in it, '.*page.html'"):
+    with pytest.raises(ValueError, match=r"a folder: name a file in it, such as '.*page.html'"):
         board.to_html(tmp_path)
     assert list(tmp_path.iterdir()) == []
 
