@@ -9,7 +9,14 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import _rows
-from lvmkit._checks import check_matrix, parts_of, require_flag, require_number, require_seed
+from lvmkit._checks import (
+    check_matrix,
+    parts_of,
+    require_flag,
+    require_number,
+    require_seed,
+    require_text,
+)
 from lvmkit._typing import Progress, RandomState
 from lvmkit.factorization import given
 from lvmkit.factorization.asked import (
@@ -312,6 +319,8 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         parts = [np.asarray(factor) for factor in parts_of(factors, "factors", "arrays")]
         if mode_names is not None:
             mode_names = parts_of(mode_names, "mode_names", "names")
+            for name in mode_names:
+                require_text(name, "each of mode_names")
         if mode_labels is not None:
             mode_labels = parts_of(mode_labels, "mode_labels", "names or None")
         for name, values in (("mode_names", mode_names), ("mode_labels", mode_labels)):

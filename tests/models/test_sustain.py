@@ -308,6 +308,11 @@ def test_parameters_that_are_no_list_are_named(wrong):
         SUSTain.from_parameters([2], FACTORS, mode_labels=wrong)
 
 
+def test_names_of_modes_are_texts():
+    with pytest.raises(TypeError, match=r"each of mode_names must be a text .*; found nan"):
+        SUSTain.from_parameters([2], FACTORS, mode_names=np.array(["a", np.nan, "b"], dtype=object))
+
+
 @pytest.mark.parametrize("shape", [(6, 4), (6, 4, 3)])
 def test_objects_that_are_counts_are_counts(shape):
     X = np.random.default_rng(0).integers(1, 4, shape)
