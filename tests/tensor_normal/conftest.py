@@ -8,7 +8,8 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-EXACT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
+# Rounding errors, which differ between BLAS kernels, keep its points from being feasible to 1e-9.
+EXACT = {"tol_gap_abs": 1e-9, "tol_gap_rel": 1e-9, "tol_feas": 1e-8}
 
 
 @pytest.fixture(scope="session")
