@@ -323,7 +323,7 @@ def _check_columns(X: pd.DataFrame, name: str) -> None:
         is_text = isinstance(inner, pd.StringDtype)
         if is_text or (isinstance(inner, np.dtype) and inner.kind == "O"):
             values = X.iloc[:, [place]].to_numpy(dtype=object)
-            _check_objects(values, name, X.index, X.columns[[place]])
+            _check_objects(values, name, X.index, [X.columns[place]])
         elif getattr(inner, "kind", "O") not in "biufc":
             msg = f"column {X.columns[place]!r} of {name} must hold numbers; its type is {dtype}. {_CONVERT}"
             raise ValueError(msg)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -183,7 +184,10 @@ def reader_folders() -> Folders:
 def _real(path: Path) -> Path:
     """Return a path without links and ".."; nothing has to be there."""
     try:
-        return path.expanduser().resolve()
+        real = path.expanduser().resolve()
+        if real.is_symlink():  # a circle, which Python 3.13 no longer refuses
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        return real
     except (OSError, RuntimeError) as error:  # links in a circle
         message = f"“{path.name}” leads nowhere; name another file."
         raise ValueError(message) from error
