@@ -96,7 +96,7 @@ def serve(
     open_only = folders_of(Path.cwd()) if token or not local else None
     minutes = DAY if idle_minutes is None and open_only is not None else idle_minutes
     visits = Visits(factory, title=title, folders=open_only, most=most_pages, minutes=minutes)
-    server = _server(visits, address=address, port=port, any_origin=not local)
+    server = _server(visits, address=address, port=port)
     guard = Guard(
         token=token,
         hosts=_names(address, server.port) if local else None,
@@ -191,7 +191,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if not token:
         parser.error(f"set {TOKEN_VARIABLE}, or use `lvmkit explore` to open the workbench")
     visits = Visits(bundled, title="lvmkit", folders=folders_of(Path.cwd(), Path.home()))
-    server = _server(visits, address="127.0.0.1", port=port, any_origin=True)
+    server = _server(visits, address="127.0.0.1", port=port)
     full = partial(visits.full, server)
     Guard(token=token, hosts=None, same_origin=False, full=full).protect(server._tornado)
     run(server)
@@ -231,7 +231,7 @@ def _check_positive(**options: float | None) -> None:
             raise ValueError(msg)
 
 
-def _server(visits: Visits, *, address: str, port: int, any_origin: bool) -> Any:
+def _server(visits: Visits, *, address: str, port: int) -> Any:
     """Return a server that is not yet guarded nor running."""
     if PAGE_STYLE not in pn.config.raw_css:
         pn.config.raw_css = [*pn.config.raw_css, PAGE_STYLE]
@@ -240,7 +240,7 @@ def _server(visits: Visits, *, address: str, port: int, any_origin: bool) -> Any
             {"/": visits.page},
             port=port,
             address=address.strip("[]"),
-            websocket_origin="*" if any_origin else None,
+            websocket_origin="*",  # the guard asks where a socket comes from; Panel's own list differs by version
             title=visits.title,
             location=False,
             # names of sessions are the server's own, and no secret of the request is in the page
