@@ -19,10 +19,15 @@ class DataWarning(UserWarning):
     """Data were repaired, left out or clipped; the message says what, how many and what to do."""
 
 
+def _python(value: Any) -> Any:
+    """Return a numpy scalar as Python's own value, which is how it is told."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def listed(values: Iterable[Any], most: int = 5) -> str:
     """Name at most `most` values, and how many more there are."""
     values = list(values)
-    shown = ", ".join(repr(v.item() if isinstance(v, np.generic) else v) for v in values[:most])
+    shown = ", ".join(repr(_python(v)) for v in values[:most])
     more = len(values) - most
     return f"{shown} and {more} more" if more > 0 else shown
 
@@ -32,7 +37,7 @@ def require_number(
 ) -> None:
     """Refuse an option that is no number (or no whole one), or is smaller than allowed, or infinite."""
     kind = "a whole number" if whole else "a number"
-    value = value.item() if isinstance(value, np.generic) else value
+    value = _python(value)
     bound = (
         f"greater than {least:g}" if above else f"at least {least:g}" if least > -inf else "finite"
     )
@@ -337,7 +342,7 @@ def place_of(at: Any, rows: Any = None, columns: Any = None) -> str:
     for index, names in zip(at, (rows, columns), strict=True):
         named = names is not None and not isinstance(names, pd.RangeIndex)
         label = names[int(index)] if named else int(index)
-        shown.append(repr(label.item() if isinstance(label, np.generic) else label))
+        shown.append(repr(_python(label)))
     return f"in row {shown[0]}, column {shown[1]}"
 
 
@@ -719,7 +724,7 @@ def require_text(value: Any, name: str, *, optional: bool = False) -> None:
     """Refuse an option that is no text."""
     if not isinstance(value, str) and not (optional and value is None):
         expected = "a text (str) or None" if optional else "a text (str)"
-        msg = f"{name} must be {expected}; found {value!r:.60} ({type(value).__name__})"
+        msg = f"{name} must be {expected}; found {_python(value)!r:.60} ({type(value).__name__})"
         raise TypeError(msg)
 
 

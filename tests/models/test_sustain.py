@@ -311,6 +311,8 @@ def test_parameters_that_are_no_list_are_named(wrong):
 def test_names_of_modes_are_texts():
     with pytest.raises(TypeError, match=r"each of mode_names must be a text .*; found nan"):
         SUSTain.from_parameters([2], FACTORS, mode_names=np.array(["a", np.nan, "b"], dtype=object))
+    with pytest.raises(TypeError, match=r"each of mode_names must be a text .*; found nan"):
+        SUSTain.from_parameters([2], FACTORS, mode_names=np.full(3, np.nan))
 
 
 @pytest.mark.parametrize("shape", [(6, 4), (6, 4, 3)])
