@@ -451,7 +451,7 @@ SHARES = {
     "spelling": 6,
     "tensor": 2,
     "message": 1,
-    **{"file": 16, "csv": 4, "text": 1, "h5ad": 2, "writing": 1, "command": 24},
+    **{"file": 16, "csv": 8, "text": 1, "h5ad": 4, "writing": 1, "command": 48},
 }
 
 
