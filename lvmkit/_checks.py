@@ -1,11 +1,12 @@
 """What lvmkit says when its input is wrong."""
 
 import copy
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from math import inf
 from numbers import Integral, Real
-from typing import Any, NoReturn
+from types import MappingProxyType
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -310,8 +311,8 @@ _OBJECTS_OF_NUMBERS = {
     "boolean",
     "decimal",
     "complex",
+    "empty",  # None, or nothing at all
 }
-_OBJECTS_OF_NUMBERS.add("empty")  # None, or nothing at all
 
 
 def _check_columns(X: pd.DataFrame, name: str) -> None:
@@ -645,18 +646,28 @@ def whole_numbers(values: Any, name: str) -> Any:
     return numbers.astype(np.int64)
 
 
-_CELLS: dict[str, tuple[set[str], Any]] = {
-    "text": ({"string"}, None),
-    "whole numbers": ({"integer"}, int),
-    "numbers": ({"integer", "floating", "mixed-integer-float", "empty"}, float),
-    "numbers, none of them infinite": (
-        {"integer", "floating", "mixed-integer-float", "empty"},
-        float,
+class _Cells(NamedTuple):
+    """What pandas finds in a column of a kind, the type it is brought to, and what else must be true."""
+
+    found: set[str]
+    dtype: Any = None
+    rule: Callable[[Any], Any] | None = None
+
+
+_NUMBERS = {"integer", "floating", "mixed-integer-float", "empty"}
+_CELLS = {
+    "text": _Cells({"string"}),
+    "whole numbers": _Cells({"integer"}, int),
+    "numbers": _Cells(_NUMBERS, float),
+    "numbers, none of them infinite": _Cells(
+        _NUMBERS, float, lambda cells: np.isfinite(cells.astype(float)).all()
     ),
-    "True or False": ({"boolean"}, bool),
-    "whole numbers or nothing": ({"integer", "floating", "empty"}, None),
+    "True or False": _Cells({"boolean"}, bool),
+    "whole numbers or nothing": _Cells(
+        {"integer", "floating", "empty"},
+        rule=lambda cells: all(float(c).is_integer() for c in cells),
+    ),
 }
-"""What pandas finds in a column of a kind, and the type it is brought to."""
 
 
 def require_columns(
@@ -670,8 +681,12 @@ def require_columns(
     flags: str = "",
     gaps: str = "",
     rows: int = 0,
+    choices: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Return a table whose columns named hold what they should; numbers and `gaps` (whole numbers) may be missing."""
+    """Return a table whose columns named hold what they should; numbers and `gaps` (whole numbers) may be missing.
+
+    `choices` names the values that a column may hold.
+    """
     kinds = zip(_CELLS, (text, whole, numbers, finite, flags, gaps), strict=True)
     columns = {column: kind for kind, names in kinds for column in names.split()}
     missing = [column for column in columns if column not in table]
@@ -684,26 +699,25 @@ def require_columns(
     changed: dict[str, Any] = {}
     for column, kind in columns.items():
         cells = table[column].to_numpy()
-        if len(cells) and not _holds(cells, kind):
-            row = next((i for i in range(len(cells)) if not _holds(cells[[i]], kind)), 0)
+        if len(cells) and not _holds(cells, _CELLS[kind]):
+            row = next((i for i in range(len(cells)) if not _holds(cells[[i]], _CELLS[kind])), 0)
             found = f"{cells[row]!r:.60} in row {listed(table.index[[row]])}"
             msg = f"column {column!r} of {name} must hold {kind}; found {found}"
             raise ValueError(msg)
-        dtype = _CELLS[kind][1]
+        dtype = _CELLS[kind].dtype
         if dtype is not None and cells.dtype == object:
             changed[column] = np.where(pd.isna(cells), np.nan, cells).astype(dtype)
+    for column, allowed in choices.items():
+        for value in table[column].unique():
+            require_one_of(value, f"{column} of {name}", allowed)
     return table.assign(**changed) if changed else table
 
 
-def _holds(cells: Any, kind: str) -> bool:
+def _holds(cells: Any, kind: _Cells) -> bool:
     """Return whether all cells (n,) are of a kind."""
-    known = cells[~pd.isna(cells)] if "empty" in _CELLS[kind][0] else cells
+    known = cells[~pd.isna(cells)] if "empty" in kind.found else cells
     found = pd.api.types.infer_dtype(known, skipna=False)
-    if found not in _CELLS[kind][0]:
-        return False
-    if kind.endswith("infinite"):
-        return bool(np.isfinite(known.astype(float)).all())
-    return not kind.endswith("nothing") or all(float(cell).is_integer() for cell in known)
+    return found in kind.found and (kind.rule is None or bool(kind.rule(known)))
 
 
 def require_parts(value: Any, name: str, maker: str, parts: str) -> None:

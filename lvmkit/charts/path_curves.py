@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, require_columns, require_one_of, require_parts
+from lvmkit._checks import as_finite, require_columns, require_parts
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
@@ -133,13 +133,15 @@ def path_curves_chart(
     >>> path_curves_chart(path_curves_table(path)).to_dict()["title"]["text"]
     ['ν = 1: 1 cluster']
     """
-    floats = "nu value low high"
-    flags = "best selected"
     table = require_columns(
-        table, text="quantity", whole="step n_clusters", numbers=floats, flags=flags, rows=1
+        table,
+        text="quantity",
+        whole="step n_clusters",
+        numbers="nu value low high",
+        flags="best selected",
+        rows=1,
+        choices={"quantity": _TITLES},
     )
-    for quantity in table["quantity"].unique():
-        require_one_of(quantity, "quantity of table", _TITLES)
     data = _placed(table)
     height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
     ends = _ends(data)

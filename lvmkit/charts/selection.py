@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import require_columns, require_one_of
+from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 from lvmkit.scores.selection import HIGHER_IS_BETTER
@@ -96,13 +96,15 @@ def selection_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     >>> selection_chart(table).to_dict()["title"]["text"]
     ['How many components?']
     """
-    floats = "value"
-    flags = "higher_is_better best recommended"
     table = require_columns(
-        table, text="score", whole="n_components", numbers=floats, flags=flags, rows=1
+        table,
+        text="score",
+        whole="n_components",
+        numbers="value",
+        flags="higher_is_better best recommended",
+        rows=1,
+        choices={"score": _TITLES},
     )
-    for score in table["score"].unique():
-        require_one_of(score, "score of table", _TITLES)
     data = _placed(table)
     scores = list(dict.fromkeys(table["score"]))
     height = len(scores) * (_HEAD + _PANEL + _GAP)

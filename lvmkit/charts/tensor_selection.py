@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit._arguments import checked
-from lvmkit._checks import check_classes, require_columns, require_one_of, require_parts
+from lvmkit._checks import check_classes, require_columns, require_parts
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
@@ -125,18 +125,15 @@ def tensor_selection_chart(
     >>> tensor_selection_chart(tensor_selection_table(path)).to_dict()["title"]["text"]
     ['2 clusters, λ = 1: 3 entries']
     """
-    floats = "penalty value"
-    flags = "best selected"
     table = require_columns(
         table,
         text="quantity",
         whole="n_components step n_selected",
-        numbers=floats,
-        flags=flags,
+        numbers="penalty value",
+        flags="best selected",
         rows=1,
+        choices={"quantity": _TITLES},
     )
-    for quantity in table["quantity"].unique():
-        require_one_of(quantity, "quantity of table", _TITLES)
     several = table["n_components"].nunique() > 1
     across = against or ("n_components" if several else "penalty")
     if across not in ("penalty", "n_components"):

@@ -140,6 +140,11 @@ def test_sockets_open_only_for_pages_of_the_server(start):
     assert "only for its own pages" in text
 
 
+def test_nothing_alarms_whoever_starts_a_server(start, caplog):
+    start()
+    assert [record.message for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
 def test_every_request_needs_the_token_until_a_cookie_stands_for_it(start):
     address = start(token=TOKEN)
     assert ask(address)[0] == 403

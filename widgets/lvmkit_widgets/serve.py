@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import errno
+import logging
 import os
 import secrets
 import sys
@@ -235,12 +236,14 @@ def _server(visits: Visits, *, address: str, port: int) -> Any:
     """Return a server that is not yet guarded nor running."""
     if PAGE_STYLE not in pn.config.raw_css:
         pn.config.raw_css = [*pn.config.raw_css, PAGE_STYLE]
+    # Bokeh warns users of the "*" below, which lets nobody in: the guard asks where a socket comes from.
+    logging.getLogger("bokeh.server.util").addFilter(_is_no_wildcard)
     try:
         return get_server(
             {"/": visits.page},
             port=port,
             address=address.strip("[]"),
-            websocket_origin="*",  # the guard asks where a socket comes from; Panel's own list differs by version
+            websocket_origin="*",  # Panel's own list differs by version
             title=visits.title,
             location=False,
             # names of sessions are the server's own, and no secret of the request is in the page
@@ -255,6 +258,11 @@ def _server(visits: Visits, *, address: str, port: int) -> Any:
             raise
         msg = f"port {port} is in use; choose another, or 0 for a free one"
         raise ValueError(msg) from error
+
+
+def _is_no_wildcard(record: logging.LogRecord) -> bool:
+    """Return whether a record of the log is not about wildcards."""
+    return not str(record.msg).startswith("Host wildcard")
 
 
 if __name__ == "__main__":
