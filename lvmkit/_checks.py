@@ -82,20 +82,20 @@ def check_structure(X: Any, name: str = "X") -> Any:
 
 
 def _with_known_indexes(X: Any) -> Any:
-    """Return a sparse array with indexes of int32 or int64 if they are whole numbers; entries are shared."""
+    """Return a sparse array whose indexes are all int32 or all int64 if they are whole numbers; entries are shared."""
     held = vars(X)
-    known = {
-        part: _known_indexes(held[part])
-        for part in ("indptr", "indices", "offsets")
-        if part in held
-    }
-    if isinstance(held.get("coords"), tuple):
-        places = tuple(map(_known_indexes, held["coords"]))
-        same = all(a is b for a, b in zip(places, held["coords"], strict=True))
-        known["coords"] = held["coords"] if same else places
-    changed = {part: values for part, values in known.items() if values is not held[part]}
-    if changed:
+    coords = held["coords"] if isinstance(held.get("coords"), tuple) else ()
+    parts = [part for part in ("indptr", "indices", "offsets") if part in held]
+    indexes = [*(held[part] for part in parts), *coords]
+    known = [_known_indexes(values) for values in indexes]
+    kinds = {values.dtype for values in known if isinstance(values, np.ndarray)}
+    if kinds == {np.dtype(np.int32), np.dtype(np.int64)}:  # scipy converts no such mixture
+        known = [values.astype(np.int64, copy=False) for values in known]
+    if any(a is not b for a, b in zip(known, indexes, strict=True)):
         X = copy.copy(X)  # what the user holds is left as it is
+        changed = dict(zip(parts, known, strict=False))
+        if coords:
+            changed["coords"] = tuple(known[len(parts) :])
         vars(X).update(changed)
     return X
 
@@ -654,19 +654,23 @@ class _Cells(NamedTuple):
     rule: Callable[[Any], Any] | None = None
 
 
+def _are_whole(cells: Any) -> bool:
+    """Return whether all cells (n,) are whole numbers, also if held as floats."""
+    values = cells.astype(float)
+    return bool((np.isfinite(values) & (np.floor(values) == values)).all())
+
+
+_WHOLE = {"integer", "floating"}
 _NUMBERS = {"integer", "floating", "mixed-integer-float", "empty"}
 _CELLS = {
     "text": _Cells({"string"}),
-    "whole numbers": _Cells({"integer"}, int),
+    "whole numbers": _Cells(_WHOLE, int, _are_whole),
     "numbers": _Cells(_NUMBERS, float),
     "numbers, none of them infinite": _Cells(
         _NUMBERS, float, lambda cells: np.isfinite(cells.astype(float)).all()
     ),
     "True or False": _Cells({"boolean"}, bool),
-    "whole numbers or nothing": _Cells(
-        {"integer", "floating", "empty"},
-        rule=lambda cells: all(float(c).is_integer() for c in cells),
-    ),
+    "whole numbers or nothing": _Cells({*_WHOLE, "empty"}, rule=_are_whole),
 }
 
 
@@ -701,11 +705,12 @@ def require_columns(
         cells = table[column].to_numpy()
         if len(cells) and not _holds(cells, _CELLS[kind]):
             row = next((i for i in range(len(cells)) if not _holds(cells[[i]], _CELLS[kind])), 0)
-            found = f"{cells[row]!r:.60} in row {listed(table.index[[row]])}"
+            found = f"{_python(cells[row])!r:.60} in row {listed(table.index[[row]])}"
             msg = f"column {column!r} of {name} must hold {kind}; found {found}"
             raise ValueError(msg)
         dtype = _CELLS[kind].dtype
-        if dtype is not None and cells.dtype == object:
+        plain = isinstance(table[column].dtype, np.dtype) and cells.dtype != object
+        if dtype is not None and not (plain and (dtype is not int or cells.dtype.kind in "iu")):
             changed[column] = np.where(pd.isna(cells), np.nan, cells).astype(dtype)
     for column, allowed in choices.items():
         for value in table[column].unique():

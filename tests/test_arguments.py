@@ -85,7 +85,9 @@ PARENTS = pd.array([None, 0], dtype="Int64")
     [
         ("label", ["a", 1.5], "column 'label' of table must hold text; found 1.5 in row 1"),
         ("n", ["x", 2], "column 'n' of table must hold whole numbers; found 'x' in row 0"),
-        ("n", [1.0, None], "column 'n' of table must hold whole numbers; found 1.0 in row 0"),
+        ("n", [1.0, None], "column 'n' of table must hold whole numbers; found None in row 1"),
+        ("n", [1.0, np.float64(1.5)], "must hold whole numbers; found 1.5 in row 1"),
+        ("n", [1.0, np.inf], "must hold whole numbers; found inf in row 1"),
         ("share", [0.5, [1]], r"column 'share' of table must hold numbers; found \[1\] in row 1"),
         ("share", [True, 0.5], "column 'share' of table must hold numbers; found True in row 0"),
         (
@@ -114,7 +116,23 @@ def test_numbers_that_lie_among_objects_are_read_as_numbers():
     found = require_columns(CELLS.astype(object), whole="n", numbers="share", flags="best")
     assert found.dtypes[["n", "share", "best"]].tolist() == [np.int64, np.float64, np.bool_]
     gaps = CELLS.assign(share=pd.array([1, None], dtype="Int64"))
-    assert np.isnan(require_columns(gaps, numbers="share")["share"].to_numpy()).tolist() == [0, 1]
+    share = require_columns(gaps, numbers="share")["share"]
+    assert share.dtype == np.float64
+    assert share.isna().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("dtype", ["float64", "Float64", "Int64", object])
+def test_whole_numbers_may_be_held_as_other_numbers(dtype):
+    """As concat, merge and reindex leave them."""
+    found = require_columns(CELLS.astype({"n": dtype}), whole="n")["n"]
+    assert found.dtype == np.int64
+    assert found.tolist() == [1, 2]
+
+
+def test_names_that_a_column_may_hold_are_known():
+    assert require_columns(CELLS, text="label", choices={"label": "ab"}) is CELLS
+    with pytest.raises(ValueError, match="label of table='b' is not known; expected one of 'a'"):
+        require_columns(CELLS, text="label", choices={"label": ["a"]})
 
 
 def test_a_table_without_a_column_or_rows_is_refused():

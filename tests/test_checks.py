@@ -30,7 +30,7 @@ from lvmkit import (
     scores,
     similarities,
 )
-from lvmkit._checks import check_structure, with_gaps
+from lvmkit._checks import check_structure, summable, with_gaps
 
 FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")
 N, D = 40, 6
@@ -310,6 +310,23 @@ def test_indexes_of_any_type_give_what_the_plain_matrix_gives(kind, dtype, tmp_p
         assert np.allclose(found.weights_, plain.weights_)
     cohort = cohorts.from_counts(matrix)
     assert (cohort.X.toarray() == data()).all()
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr"])
+@pytest.mark.parametrize("dtypes", [("u4", "i8"), ("u2", "i8"), ("i4", "i8"), ("i8", "u1")])
+def test_indexes_of_several_types_are_brought_to_one(kind, dtypes):
+    matrix = sparse.csr_array(data()).asformat(kind)
+    indices, indptr = matrix.indices.astype(dtypes[0]), matrix.indptr.astype(dtypes[1])
+    matrix.indices, matrix.indptr = indices, indptr
+    assert (cohorts.from_counts(matrix).X.toarray() == data()).all()
+    assert matrix.indices is indices
+    assert matrix.indptr is indptr
+
+
+def test_rows_whose_moments_are_summed_have_indexes_that_are_known():
+    for dtype in ODD:
+        matrix = with_indexes(sparse.csr_array(data()).astype(float), dtype)
+        assert summable(matrix).indices.dtype in (np.int32, np.int64)
 
 
 @pytest.mark.parametrize("dtype", ODD)
@@ -734,6 +751,30 @@ def test_a_fresh_seed_may_be_asked_for():
     seeds = [{one[name].random_state for name in one if name != "PDDP"} for one in pair]
     assert len(seeds[0]) == len(seeds[1]) == 1
     assert seeds[0] != seeds[1]
+
+
+def test_studies_draw_one_seed_afresh_from_which_all_else_follows(monkeypatch):
+    """What is drawn stands in for all else: no further number may come from nowhere."""
+    drawn = []
+    fresh = np.random.default_rng
+
+    def counted(seed=None):
+        drawn.extend([None] if seed is None else [])
+        return fresh(7 if seed is None else seed)
+
+    monkeypatch.setattr(np.random, "default_rng", counted)
+    again = {"n_repeats": 3, "random_state": None}
+    model, X = models.BernoulliMixture(2), data()
+    poisson = models.PoissonMixture(2)
+    for study in (
+        lambda: scores.stability(model, X, protocol="bootstrap", **again),
+        lambda: scores.stability_study(model, X, **again),
+        lambda: scores.stability_over({"a": model, "b": poisson}, X, [2, 3], **again),
+        lambda: scores.select_n_components(poisson, X, [2, 3], **again),
+    ):
+        drawn.clear()
+        study()
+        assert len(drawn) == 1
 
 
 @pytest.mark.parametrize("name", [*decompose.BY_NAME, "completion"])

@@ -223,3 +223,10 @@ def test_scores_of_a_matrix_keep_the_names_of_its_features(counts, tmp_path):
     assert list(again.feature_names_in_) == list("abcdé")
     turned = frame[frame.columns[::-1]]
     np.testing.assert_array_equal(again.transform(turned), model.transform(frame))
+
+
+def test_a_model_whose_number_of_components_was_changed_says_what_to_do(tmp_path):
+    model = BernoulliMixture.from_parameters([0.5, 0.5], [[0.1, 0.9], [0.8, 0.2]])
+    model.set_params(n_components=3)
+    with pytest.raises(ValueError, match="is 3, and there are 2 weights: set it back, or fit"):
+        lvmkit.save(model, tmp_path / "model.npz")

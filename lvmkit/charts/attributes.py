@@ -1,13 +1,16 @@
 """Attributes of the records in each cluster: age, sex, length of stay, or any other."""
 
 from collections.abc import Sequence
+from decimal import Decimal
 from math import isinf
+from numbers import Real
 from typing import Any
 
 import altair as alt
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from pandas.api.extensions import ExtensionArray
 
 from lvmkit import disclosure
 from lvmkit._arguments import checked
@@ -187,7 +190,7 @@ def _said(table: pd.DataFrame, rows: pd.DataFrame, *, numeric: bool) -> str:
 
 def _read(values: Any) -> pd.Series:
     """Return what is known of each record (n,): numbers, or names of categories."""
-    if not isinstance(values, pd.Series):
+    if not isinstance(values, pd.Series | pd.Index | ExtensionArray):
         values = np.asarray(unmasked(values, "values"), dtype=getattr(values, "dtype", None))
         if values.ndim != 1:
             msg = f"values must be one for each record, (n,); found shape {values.shape}"
@@ -197,8 +200,13 @@ def _read(values: Any) -> pd.Series:
     if kind in ("c", "M", "m"):
         msg = f"values must be numbers or names of categories; found {series.dtype}. Convert them, dates to years"
         raise ValueError(msg)
-    infinite = [at for at, value in enumerate(series) if isinstance(value, float) and isinf(value)]
-    if infinite:
+    infinite: Any = []
+    if kind == "f":
+        infinite = np.flatnonzero(np.isinf(series.to_numpy(dtype=float, na_value=np.nan)))
+    elif kind == "O":
+        numbers = enumerate(series)
+        infinite = [at for at, x in numbers if isinstance(x, Real | Decimal) and isinf(x)]
+    if len(infinite):
         msg = f"values must be finite; found infinity for record {infinite[0]}. Write NaN for what is not known"
         raise ValueError(msg)
     return series

@@ -206,7 +206,10 @@ def decoded(path: Path, encoding: str) -> str:
 
 def _as_text(kind: str) -> str:
     """Say of a document what is said of a table."""
-    return kind.replace("table", "text").replace("as CSV", "as plain text")
+    words = {"a table as text": "plain text", "table": "text", "as CSV": "as plain text"}
+    for table, text in words.items():
+        kind = kind.replace(table, text)
+    return kind
 
 
 def _bytes(path: Path) -> bytes:

@@ -9,7 +9,7 @@ import os
 import re
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -39,13 +39,19 @@ OTHERS = {
     b"\x89HDF": "an HDF5 file (h5ad), not a table: give it the ending .h5ad, or read it with anndata.read_h5ad",
     b"PAR1": "a Parquet file: give it the ending .parquet",
     b"SQLite format 3": "an SQLite database: connect to it with sqlite3.connect and pass a query with connection=",
-    b"BZh": "compressed by bzip2: unpack it, or compress it by gzip",
+    **{
+        b"BZh%d1AY&SY" % level: "compressed by bzip2: unpack it, or compress it by gzip"
+        for level in range(1, 10)
+    },
     b"\xfd7zXZ": "compressed by xz: unpack it, or compress it by gzip",
     b"\x28\xb5\x2f\xfd": "compressed by zstd: unpack it, or compress it by gzip",
     b"7z\xbc\xaf": "a 7-Zip archive: unpack it and read the table inside",
     b"Rar!": "a RAR archive: unpack it and read the table inside",
     b"\x93NUMPY": "a NumPy array: load it with numpy.load and pass it to from_counts",
     b"{\\rtf": "a text document (RTF), not a table: export the table as CSV",
+}
+"""First bytes of files that are no text, and what to say of them."""
+NO_TABLES = {
     b"<!DOCTYPE": "a web page, not a table: download the table itself and name that file",
     b"<!doctype": "a web page, not a table: download the table itself and name that file",
     b"<html": "a web page, not a table: download the table itself and name that file",
@@ -53,7 +59,7 @@ OTHERS = {
     b"$FL2": "an SPSS file, not a table as text: export it as CSV",
     b"HEADER RECORD*": "a SAS transport file, not a table as text: export it as CSV",
 }
-"""First bytes of files that are no text, and what to say of them."""
+"""First bytes of files that may be texts, but are no tables."""
 PATHS = re.compile(r"(?:/[^/\s\"']+){2,}")
 """Paths in messages of DuckDB, which are nobody's business."""
 
@@ -135,7 +141,11 @@ def fault_of_start(name: str, encoding: str = "utf-8") -> str:
         start = first_bytes(name)
         if name.lower().endswith(".gz") and start[:2] != GZIP:
             return "is named .gz and not compressed by gzip: rename it, or copy it again"
-        kind = "" if is_parquet(name) and start[:4] == b"PAR1" else other_kind(name, start)
+        kind = (
+            ""
+            if is_parquet(name) and start[:4] == b"PAR1"
+            else other_kind(name, start, OTHERS | NO_TABLES)
+        )
         fault = (
             ""
             if kind or is_parquet(name)
@@ -170,11 +180,11 @@ def likely_utf16(start: bytes) -> str:
     return "utf-16-be" if start[::2].count(0) > start[1::2].count(0) else "utf-16-le"
 
 
-def other_kind(name: str, start: bytes) -> str:
+def other_kind(name: str, start: bytes, others: Mapping[bytes, str] = OTHERS) -> str:
     """Say what a file is that is no text, "" if it may be one."""
     if start[:4] == b"PK\x03\x04":
         return _archive(name)
-    return next((what for first, what in OTHERS.items() if start.startswith(first)), "")
+    return next((what for first, what in others.items() if start.startswith(first)), "")
 
 
 def _archive(name: str) -> str:

@@ -511,9 +511,10 @@ def _opened_text(database: duckdb.DuckDBPyConnection, names: Sequence[str], show
             f"SELECT count(*) FROM {relation} WHERE {header}"
         ).fetchall()
     # after blank lines DuckDB takes the header for a row, too
-    if n_headers > sum(map(begins_blank, names)):
+    repeats = n_headers - sum(map(begins_blank, names))
+    if repeats > 0:
         msg = (
-            f"source: {shown} repeats its header in {n_headers:,} of its rows, as if files had been put one after the "
+            f"source: {shown} repeats its header in {repeats:,} of its rows, as if files had been put one after the "
             "other; remove these rows, or give the files as a list."
         )
         raise ValueError(msg)
@@ -650,7 +651,8 @@ def _copy_cursor(
     database: duckdb.DuckDBPyConnection, query: str, connection: Any
 ) -> dict[str, str]:
     """Copy from a DBAPI connection (sqlite3, psycopg, …) or an SQLAlchemy engine or connection."""
-    if hasattr(connection, "dialect") and hasattr(connection, "connect"):
+    is_engine = hasattr(connection, "dialect") and not hasattr(connection, "exec_driver_sql")
+    if is_engine:
         with connection.connect() as own:
             return _copy_cursor(database, query, own)
     with _reading_only(connection):
@@ -661,6 +663,8 @@ def _copy_cursor(
 def _reading_only(connection: Any) -> Iterator[None]:
     """Let SQLite and PostgreSQL refuse to write meanwhile: a query can do it that looks as if it only read."""
     driver = getattr(getattr(connection, "connection", None), "driver_connection", connection)
+    library = type(driver).__module__.partition(".")[0]
+    dialect = getattr(getattr(connection, "dialect", None), "name", "")
     if isinstance(driver, sqlite3.Connection):
         [before] = driver.execute("PRAGMA query_only").fetchone()
         driver.execute("PRAGMA query_only = ON")
@@ -668,13 +672,34 @@ def _reading_only(connection: Any) -> Iterator[None]:
             yield
         finally:
             driver.execute(f"PRAGMA query_only = {before}")
-    elif type(driver).__module__.partition(".")[0] == "psycopg":
+    elif library == "psycopg":
         # Undone at the end: within the caller's transaction, that is a savepoint of our own.
         with driver.transaction(force_rollback=True):
             driver.execute("SET TRANSACTION READ ONLY")
             yield
+    elif library in ("psycopg2", "pg8000") or dialect == "postgresql":
+        with _savepoint(driver.cursor()):
+            yield
     else:
         yield
+
+
+@contextmanager
+def _savepoint(cursor: Any) -> Iterator[None]:
+    """Let PostgreSQL refuse to write within a savepoint, or a transaction where none is open; both are undone."""
+    try:
+        cursor.execute("SAVEPOINT lvmkit")
+        undo = ["ROLLBACK TO SAVEPOINT lvmkit", "RELEASE SAVEPOINT lvmkit"]
+    except Exception:  # noqa: BLE001 - each driver has its own; statements are committed one by one
+        cursor.execute("BEGIN")
+        undo = ["ROLLBACK"]
+    try:
+        cursor.execute("SET TRANSACTION READ ONLY")
+        yield
+    finally:
+        for statement in undo:
+            cursor.execute(statement)
+        cursor.close()
 
 
 def _copied(database: duckdb.DuckDBPyConnection, query: str, connection: Any) -> dict[str, str]:

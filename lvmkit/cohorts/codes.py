@@ -64,10 +64,10 @@ def category(codes: Iterable[str], system: str) -> npt.NDArray[np.str_]:
     texts = [codes] if isinstance(codes, str) else list(codes)
     for text in texts:
         if not isinstance(text, str):
-            msg = (
-                f"codes must be texts, numbers have lost zeros; found {listed([text])} ({type(text).__name__}): "
-                "read them as text."
-            )
+            advice = "leave them out first"
+            if not pd.isna(text):
+                advice = "numbers have lost zeros, so read them as text"
+            msg = f"codes must be texts; found {listed([text])} ({type(text).__name__}): {advice}."
             raise TypeError(msg)
     spelled = [spell(text, name).code for text in texts]
     wrong = [text for text, code in zip(texts, spelled, strict=True) if not code]

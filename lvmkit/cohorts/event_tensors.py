@@ -97,7 +97,7 @@ def tensor_from_events(
         Attributes of patients: a table keyed by a column named as `patient` or by its index, or columns
         of the one table.
     connection : DuckDB, DBAPI or SQLAlchemy connection, optional
-        Where to run `source` as a query, or each of several. SQLite and PostgreSQL (psycopg) refuse to
+        Where to run `source` as a query, or each of several. SQLite and PostgreSQL refuse to
         write meanwhile.
     encoding : str, default="utf-8"
         Encoding of CSV files.

@@ -68,7 +68,7 @@ def from_wide(
     titles : mapping of str to str, optional
         Titles of codes that go before those of lvmkit's tables.
     connection : DuckDB, DBAPI or SQLAlchemy connection, optional
-        Where to run `source` as a query. SQLite and PostgreSQL (psycopg) refuse to write meanwhile.
+        Where to run `source` as a query. SQLite and PostgreSQL refuse to write meanwhile.
     encoding : str, default="utf-8"
         Encoding of CSV files.
 

@@ -95,7 +95,7 @@ def tensor_from_wide(
         Attributes of patients: a table keyed by a column named as `patient` or by its index, or columns
         of `source`.
     connection : DuckDB, DBAPI or SQLAlchemy connection, optional
-        Where to run `source` as a query. SQLite and PostgreSQL (psycopg) refuse to write meanwhile.
+        Where to run `source` as a query. SQLite and PostgreSQL refuse to write meanwhile.
     encoding : str, default="utf-8"
         Encoding of CSV files.
 

@@ -54,14 +54,16 @@ def observed_mask(
             raise ValueError(msg)
         return np.asarray(given[..., np.maximum(place, 0)] & known, dtype=np.float64)
     if given.ndim != 1 or isinstance(observed, Mapping):
+        found = f"an array of shape {given.shape}" if given.ndim > 1 else f"{observed!r:.60}"
         msg = (
-            f"observed must be a mask of True and False, or a list of the model's indexes or names of features; found "
-            f"{observed!r:.60} ({type(observed).__name__})"
+            "observed must be a mask of True and False, or a list of the model's indexes or names of features; "
+            f"found {found} ({type(observed).__name__}, of {given.dtype})"
         )
         raise ValueError(msg)
     places = [_position(feature, len(place), names) for feature in given.tolist()]
     if len(set(places)) < len(places):
-        msg = f"observed must name each feature once; a mask is of True and False, not 0 and 1; found {listed(given)}"
+        advice = "; a mask is of True and False, not 0 and 1" if given.dtype.kind in "iu" else ""
+        msg = f"observed must name each feature once{advice}; found {listed(given)}"
         raise ValueError(msg)
     mask = np.zeros(len(place))
     mask[places] = 1.0

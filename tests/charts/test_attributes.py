@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -121,7 +123,22 @@ def test_few_without_a_value_cannot_be_found_from_the_size_of_the_cluster() -> N
     assert many.loc[many["cluster"] == 0, "unknown"].iloc[0] == 60
 
 
-@pytest.mark.parametrize("values", [[1.0, np.inf, 2.0], ["a", -np.inf, None]])
+@pytest.mark.parametrize(
+    "values",
+    [
+        [1.0, np.inf, 2.0],
+        ["a", -np.inf, None],
+        np.array([1, np.inf, 2], dtype=np.float32),
+        pd.array([1, np.inf, None], dtype="Float64"),
+        pd.Series([1, np.float32(np.inf), 2], dtype=object),
+        pd.Series([1, Decimal("Infinity"), 2], dtype=object),
+    ],
+)
 def test_infinite_values_are_neither_known_nor_missing(values) -> None:
     with pytest.raises(ValueError, match="values must be finite; found infinity for record 1"):
         attributes_table(values, [0, 0, 1])
+
+
+def test_categories_need_no_series() -> None:
+    table = attributes_table(pd.Categorical(["f", "m", "f"]), [0, 0, 1])
+    assert table["n"].tolist() == attributes_table(["f", "m", "f"], [0, 0, 1])["n"].tolist()

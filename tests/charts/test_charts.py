@@ -1,3 +1,4 @@
+import inspect
 import json
 import re
 from collections.abc import Callable
@@ -203,3 +204,15 @@ def test_texts_are_cut_to_their_room_however_long_they_are():
     assert 90 < text_width(cut) <= 100
     assert fitted("Heart", text_width("Heart")) == "Heart"
     assert fitted("Heart", 0) == "…"
+
+
+TABLES = [name for name in charts.__all__ if name.endswith("_chart")]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_charts_name_the_columns_that_they_need(name):
+    chart = getattr(charts, name)
+    if "table" not in inspect.signature(chart).parameters:
+        pytest.skip("drawn from no table")
+    with pytest.raises(ValueError, match=r"^table must have the columns .*; there is no "):
+        chart(pd.DataFrame(), **({"title": "Curves"} if name == "curves_chart" else {}))

@@ -112,6 +112,12 @@ def test_what_does_not_fit_is_refused(change: dict[str, object], told: str) -> N
         charts.tensor_slice_table(VALUES, **change)  # type: ignore[arg-type]
 
 
+def test_a_table_without_some_entries_is_refused() -> None:
+    table = charts.tensor_slice_table(VALUES[0])
+    with pytest.raises(ValueError, match=r"must have a row for each of \d+ x \d+ entries; found"):
+        charts.tensor_slice_chart(table.drop(index=1))
+
+
 def test_a_number_is_no_tensor() -> None:
     with pytest.raises(ValueError, match="single number"):
         charts.tensor_slice_table(3.0)

@@ -140,3 +140,8 @@ def test_ccs_groups_known_from_elsewhere():
 )
 def test_procedures_as_people_write_them(text, code, padded):
     assert spell(text, "icd9procedure") == (code, padded)
+
+
+def test_a_missing_code_is_to_be_left_out():
+    with pytest.raises(TypeError, match=r"found <NA> .*: leave them out first"):
+        codes.category(["428", pd.NA], "icd9")

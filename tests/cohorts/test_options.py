@@ -148,7 +148,7 @@ def test_systems_and_codes_of_other_types():
             function("428", 9)
     with pytest.raises(TypeError, match="codes must be texts; found 3"):
         codes.category(3, "icd9")
-    with pytest.raises(TypeError, match=r"have lost zeros; found 38\.9 \(float\)"):
+    with pytest.raises(TypeError, match=r"found 38\.9 \(float\): numbers have lost zeros"):
         codes.category(["428", 38.9], "icd9")
     with pytest.raises(TypeError, match=r"codes must be texts; found \{\}"):
         codes.category({}, "icd9")

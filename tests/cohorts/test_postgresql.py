@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -50,7 +51,7 @@ def address():
             time.sleep(0.1)
         yield str(folder)
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # SIGTERM waits for connections that a test left open
         server.wait(30)
         log.close()
         shutil.rmtree(folder)
@@ -67,11 +68,13 @@ def connection(address):
         yield connection
 
 
-@pytest.fixture
-def engine(address, connection):
+@pytest.fixture(params=["psycopg", "psycopg2", "pg8000"])
+def engine(request, address, connection):
     """An engine of SQLAlchemy, to the same table."""
+    pytest.importorskip(request.param)
     sqlalchemy = pytest.importorskip("sqlalchemy")
-    engine = sqlalchemy.create_engine(f"postgresql+psycopg://postgres@/postgres?host={address}")
+    place = f"unix_sock={address}/.s.PGSQL.5432" if request.param == "pg8000" else f"host={address}"
+    engine = sqlalchemy.create_engine(f"postgresql+{request.param}://postgres@/postgres?{place}")
     yield engine
     engine.dispose()
 
@@ -113,6 +116,30 @@ def test_a_function_that_writes_is_refused(connection, engine):
             with pytest.raises(ValueError, match=r"SQL query failed: .*read-only transaction"):
                 from_events(query, connection=given, **COLUMNS)
     connection.rollback()
+    assert connection.execute("SELECT count(*) FROM events").fetchone() == (4,)
+
+
+@pytest.mark.parametrize("autocommit", [False, True])
+def test_other_drivers_refuse_to_write_and_leave_what_was_begun(engine, connection, autocommit):
+    """Also where each statement is committed by itself, as psycopg2 and pg8000 can be told."""
+    driver = engine.raw_connection().driver_connection
+    driver.autocommit = autocommit
+    cursor = driver.cursor()
+    cursor.execute("INSERT INTO events VALUES ('9', '428')")
+    with pytest.raises(ValueError, match=r"SQL query failed: .*read-only transaction"):
+        from_events("SELECT id, dx FROM emptied()", connection=driver, **COLUMNS)
+    cohort = from_events("SELECT * FROM events", connection=driver, **COLUMNS)
+    assert cohort.obs_names.tolist() == ["007", "8", "9"]
+    cursor.execute("INSERT INTO events VALUES ('10', '428')")
+    driver.commit()
+    driver.close()
+    assert connection.execute("SELECT count(*) FROM events").fetchone() == (6,)
+
+
+def test_an_engine_that_commits_each_statement_refuses_to_write(engine, connection):
+    committing = engine.execution_options(isolation_level="AUTOCOMMIT")
+    with pytest.raises(ValueError, match=r"SQL query failed: .*read-only transaction"):
+        from_events("SELECT id, dx FROM emptied()", connection=committing, **COLUMNS)
     assert connection.execute("SELECT count(*) FROM events").fetchone() == (4,)
 
 

@@ -547,6 +547,12 @@ def test_blank_lines_before_the_header_add_no_row(tmp_path, start):
     assert cohort.var_names.tolist() == ["X1", "X2"]
 
 
+def test_a_header_that_a_blank_line_made_a_row_is_no_repeat(tmp_path):
+    (tmp_path / "a.csv").write_text("\nid,dx\na,X1\nid,dx\nb,X2\n")
+    with pytest.raises(ValueError, match="repeats its header in 1 of its rows"):
+        from_events(tmp_path / "a.csv", patient="id", code="dx", system=None, min_codes=1)
+
+
 def test_a_header_among_the_rows_is_refused(tmp_path):
     (tmp_path / "a.csv").write_text("id,dx\na,X1\nid,dx\nb,X2\n")
     with pytest.raises(

@@ -371,9 +371,20 @@ def test_a_file_of_text_is_one_document_however_it_is_written(tmp_path):
     assert from_texts(tmp_path / "notes.txt.gz", language=None).obs_names.tolist() == ["notes"]
 
 
+@pytest.mark.parametrize(
+    "text", ["<html>heart</html>", "<!DOCTYPE heart>", "BZhang heart", "HEADER RECORD*** heart"]
+)
+def test_texts_that_begin_like_what_is_no_table_are_read(tmp_path, text):
+    (tmp_path / "notes.txt").write_text(text)
+    found = from_texts(tmp_path / "notes.txt", language=None)
+    assert "heart" in found.var_names
+
+
 def test_what_is_no_text_is_told(tmp_path):
     for data, words in {
         b"%PDF-1.7\nheart": "is a PDF document, not a text: export the text as plain text",
+        b"PK\x03\x04": "zip archive, not plain text: save the sheet as plain text",
+        b"BZh91AY&SY\x00": "compressed by bzip2",
         "heart failure".encode("utf-16-be"): "pass encoding='utf-16-be'",
         b"": "it is empty",
     }.items():

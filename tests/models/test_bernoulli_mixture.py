@@ -241,6 +241,10 @@ def test_what_says_nothing_of_what_was_observed_is_refused(observed):
         model.partial(np.zeros((4, 3)), observed)
     with pytest.raises(ValueError, match="a mask is of True and False, not 0 and 1; found 1, 0, 1"):
         model.partial(np.zeros((4, 3)), [1, 0, 1])
+    with pytest.raises(ValueError, match=r"^observed must name each feature once; found 'a', 'a'$"):
+        model.partial(np.zeros((4, 3)), ["a", "a"])
+    with pytest.raises(ValueError, match=r"found an array of shape \(4, 3\) .*of float64\)$"):
+        model.partial(np.zeros((4, 3)), np.ones((4, 3)))
     np.testing.assert_array_equal(model.partial(np.zeros((4, 3)), {"a"}), np.ones((4, 1)))
 
 
