@@ -90,12 +90,13 @@ def test_pages_opened_while_the_first_is_still_made_show_their_dashboard(servers
 
 def test_a_page_beyond_the_limit_says_so_and_a_reload_loses_nothing(servers, open_page):
     address, made = servers.start(board, most_pages=1)
-    first, second = open_page(), open_page()
+    first, second, third = open_page(), open_page(), open_page()
     for visit in range(3):
         first.goto(address) if not visit else first.reload()
         expect(first.get_by_text("Here it is.")).to_be_visible()
-    second.goto(address)
-    expect(second.get_by_text("This server shows 1 pages already")).to_be_visible()
+    for refused in (second, third):
+        refused.goto(address)
+        expect(refused.get_by_text("This server shows 1 pages already")).to_be_visible()
     assert len(made) == 3
     first.goto("about:blank")
     second.reload()

@@ -70,6 +70,7 @@ class Visits:
         self.factory, self.title, self.folders = factory, title, folders
         self.most, self.minutes = most, minutes
         self._one = threading.Lock()
+        self._counting = threading.Lock()  # not `_one`: the loop must not wait for a factory
         self._hosts: list[PageHost] = []
 
     def page(self) -> Any:
@@ -126,24 +127,27 @@ class Visits:
         with self._one:
             if not host.connected:  # closed or reloaded while it waited for those before it
                 return
-            if len(self._shown()) >= self.most:
-                board = _sorry(self.too_many)
-            else:
+            board, why = None, "" if self._n_shown() < self.most else self.too_many
+            if not why:
                 with open_only(self.folders):
-                    board = _made(self.factory)
+                    board, why = _made(self.factory)
+            if board is not None:  # before the next is let in, and not a page that only says why
+                with self._counting:
+                    self._hosts.append(host)
 
         def show() -> None:
             if host.here:
-                frame[:] = [board]
-                self._hosts.append(host)
-                self._end_when_idle(host, frame)
+                frame[:] = [_sorry(why) if board is None else board]
+                if board is not None:
+                    self._end_when_idle(host, frame)
 
         host.call(show)
 
-    def _shown(self) -> list[PageHost]:
-        """Return the pages that show a dashboard; those that were closed or have ended do not count."""
-        self._hosts = [host for host in self._hosts if host.connected]
-        return self._hosts
+    def _n_shown(self) -> int:
+        """Return how many pages show a dashboard; those that were closed or have ended do not count."""
+        with self._counting:
+            self._hosts[:] = [host for host in self._hosts if host.connected]
+            return len(self._hosts)
 
     def _end_when_idle(self, host: PageHost, frame: Any) -> None:
         """Take a dashboard out of its page when nothing was done with it for long."""
@@ -162,7 +166,8 @@ class Visits:
             else:
                 document.remove_on_change(note)
                 frame[:] = [self._ended(f"nothing was done for {_spoken(minutes)}")]
-                self._hosts = [other for other in self._hosts if other is not host]
+                with self._counting:
+                    self._hosts[:] = [other for other in self._hosts if other is not host]
 
         document.on_change(note)
         look()
@@ -173,14 +178,14 @@ class Visits:
         return _sorry(words, title=self.title)
 
 
-def _made(factory: Callable[[], Any]) -> Any:
-    """Return a new dashboard for Panel, or one that tells in plain words why there is none."""
+def _made(factory: Callable[[], Any]) -> tuple[Any, str]:
+    """Return a new dashboard for Panel, or None and in plain words why there is none."""
     try:
-        return factory().__panel__()
+        return factory().__panel__(), ""
     except Exception as error:
         log.exception("a dashboard could not be made")
         why = f"The dashboard could not be opened: {error or type(error).__name__}"
-        return _sorry(f"{why}\n\nDetails are where the program was started.")
+        return None, f"{why}\n\nDetails are where the program was started."
 
 
 def _sorry(words: str, *, title: str = "lvmkit") -> Any:
