@@ -211,6 +211,31 @@ def test_autosave_keeps_the_file_up_to_date(state, tmp_path):
     assert lvmkit.load(state.autosave).annotations_["clusters"][0]["name"] == ""
 
 
+def test_a_copy_saved_elsewhere_does_not_end_autosaving(state, tmp_path, monkeypatch):
+    """Before, the copy's time was compared with that of the file that is kept up to date."""
+    monkeypatch.chdir(tmp_path)
+    state.autosave = "one.npz"
+    state.rename(0, "Heart")
+    state.save("backup.npz")
+    state.rename(0, "Lungs")
+    assert lvmkit.load("one.npz").annotations_["clusters"][0]["name"] == "Lungs"
+    assert lvmkit.load("backup.npz").annotations_["clusters"][0]["name"] == "Heart"
+    lvmkit.save(state.model, tmp_path / "one.npz")  # by somebody else
+    state.save("backup.npz")
+    with pytest.raises(ValueError, match=r"“one\.npz” was written by somebody else meanwhile"):
+        state.rename(0, "Kidneys")
+    assert state.autosave is None
+
+
+def test_autosave_goes_from_one_model_to_another_and_back(state, tmp_path):
+    one, two = str(tmp_path / "one.npz"), str(tmp_path / "two.npz")
+    lvmkit.save(state.model, two)
+    for place, name in [(one, "Heart"), (two, "Lungs"), (one, "Kidneys")]:
+        state.autosave = place
+        state.rename(0, name)
+        assert lvmkit.load(place).annotations_["clusters"][0]["name"] == name
+
+
 def test_a_cohort_with_other_codes_in_another_order_is_matched_by_name(state, cohort):
     other = cohort[:, ["V58", "428", "250", "272", "401"]].copy()
     seen = ExplorerState(state.model, other)

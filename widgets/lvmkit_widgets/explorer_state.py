@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
+from os.path import realpath
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ class ExplorerState(Walks, Selection):
         self.title = name or self.patients.source
         self._analysis = Analysis(self.patients)
         self._opened = model
-        self._written: tuple[int, int] | None = None
+        self._written: dict[str, tuple[int, int] | None] = {}
         clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})
         view = View(clustering, Subset(), how_it_stopped(model))
         super().__init__(history=History((Step("Opened", opening(source), view),)))
@@ -343,7 +344,7 @@ class ExplorerState(Walks, Selection):
             Where to; `lvmkit.load` reads it.
         """
         lvmkit.save(self.model, path)
-        self._written = _seen(path)
+        self._written[realpath(path)] = _seen(path)
         if self._as_opened:
             self._opened.annotations_ = self.annotations
 
@@ -362,7 +363,7 @@ class ExplorerState(Walks, Selection):
         if not self.autosave:
             return
         seen = _seen(self.autosave)
-        known = seen is None or self._written in (None, seen)
+        known = seen is None or self._written.get(realpath(self.autosave)) in (None, seen)
         is_model = seen is None or is_model_file(self.autosave)
         if not (known and is_model):
             lost, self.autosave = self.autosave, None
@@ -372,7 +373,7 @@ class ExplorerState(Walks, Selection):
             error = f"{message} It is not saved: “{lost}” {what}. Name one under Steps and files."
             raise ValueError(error)
         lvmkit.save(self.model, self.autosave)
-        self._written = _seen(self.autosave)
+        self._written[realpath(self.autosave)] = _seen(self.autosave)
 
     def _recompute(self, *events: Any) -> None:
         """Recompute once per change what every view shows."""
