@@ -9,6 +9,7 @@ import pytest
 
 from lvmkit_widgets import rules
 from lvmkit_widgets.dashboard import Dashboard
+from lvmkit_widgets.exchange import DEEPEST, is_plain
 from lvmkit_widgets.explorer.pages import Pages
 from lvmkit_widgets.kinds import (
     KINDS,
@@ -158,6 +159,42 @@ def test_a_field_takes_what_its_part_shows_and_nothing_else(part, field, good, b
     assert [value for value in bad if not rule(part, parts, value)] == []
 
 
+GONE = [
+    (Sizes(items=ITEMS), "selected", [1], [None, "", [0]]),
+    (Sizes(items=ITEMS), "others", [[1]], ["04", [[0]], [-1]]),
+    (table(), "pick", ["b", 9], [None, True, {}]),
+    (table(), "page", [9], [-1, "1"]),
+    (picture(), "pick", [{"step": "4"}], [{"step": 3}, {}, "3"]),
+    (Steps(options=[{}, {}]), "selected", [2], [-1, True, "0"]),
+    (form(), "pressed", ["undo"], ["", None, 1]),
+    (Status(), "pressed", ["undo"], [None]),
+    (relevance(), "pick", ["429"], [428, None]),
+    (relevance(), "spread", [[1, 2, 3]], [["x"], [True], 3]),
+    (heat(), "pick", [{"cluster": 1, "code": "x"}], [{"cluster": 1}, {"cluster": [], "code": ""}]),
+    (heat(), "code", ["x"], [None]),
+    (Versus(), "first", [2], [True, "1"]),
+    (Documents(), "open", [4], [None, "3"]),
+    (tree(), "opened", [[9]], [[0, 0], 0]),
+    (tree(), "frontier", [[9], [1]], [None, "x"]),
+    (tree(), "cut", [{"level": 9}], [{}, {"level": -1}, {"up": 1}]),
+    (phenotypes(), "edit", [{"id": 1, "field": "mark", "value": "no"}], [
+        {"id": 1, "field": "mark", "value": "perhaps"},
+        {"id": None, "field": "note", "value": "x"},
+    ]),
+    (covariates(), "page", [7], [None]),
+    (slices(), "at", [[2, 0]], [[True, 0], [0], None]),
+    (slices(), "entry", [2], [-1]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("part", "field", "old", "never"), GONE)
+def test_a_rule_knows_what_a_page_may_have_shown_before(part, field, old, never):
+    parts = {"relevance": relevance(), "tree": tree(), "part": part}
+    told = [part.sent[field](part, parts, value) for value in [*old, *never]]
+    assert all(told)
+    assert [isinstance(one, rules.Gone) for one in told] == [True] * len(old) + [False] * len(never)
+
+
 @pytest.mark.parametrize(
     ("name", "good", "bad"),
     [
@@ -223,8 +260,22 @@ def test_what_no_page_sends_is_shown_as_it_was(board):
 def test_a_part_is_named_by_its_heading(board):
     board.components["sizes"].title = "Clusters"
     board._exchange.receive({"sizes_selected": 7}, Page())
-    told = "is not understood: Clusters takes one of those shown. Nothing was changed"
+    told = "What was shown has changed meanwhile: Clusters takes one of those shown now. Pick again"
     assert told in board.components["status"].message
+    board._exchange.receive({"sizes_others": "all"}, Page())
+    told = "is not understood: Clusters takes some of those shown. This was not changed"
+    assert told in board.components["status"].message
+
+
+def test_other_fields_of_a_message_with_a_refusal_are_taken_and_it_says_no_more(board):
+    """Before, it said that nothing was changed."""
+    board._exchange.receive({"table_search": "heart", "table_sort": ["zz", "asc"]}, Page())
+    table = board.components["table"]
+    assert (table.search, table.sort) == ("heart", ["", "desc"])
+    told = board.components["status"].message
+    assert told.endswith("and asc or desc. This was not changed; try again, or reload the page.")
+    board._exchange.receive({"table_search": 7}, Page())
+    assert "table, search takes another kind of value" in board.components["status"].message
 
 
 def test_no_button_acts_on_values_that_were_not_taken(board):
@@ -235,6 +286,61 @@ def test_no_button_acts_on_values_that_were_not_taken(board):
     assert board._exchange._twins["page"].shown["form_pressed"] == [0, None]
     board._exchange.receive({"form_values": VALUES | {"k": 9}, "form_pressed": [1, "fit"]}, Page())
     assert heard == ["fit"]
+
+
+@pytest.mark.parametrize("why", ["halted", "not plain", "not offered"])
+def test_a_signal_that_was_refused_does_not_act_later(board, why):
+    """Before, it came back among the earlier ones of the next message."""
+    heard = []
+    board.listen("form", "pressed", heard.append)
+    board.components["form"].controls = [
+        *CONTROLS,
+        {"name": "undo", "kind": "button"},
+        {"name": "k2", "kind": "button"},
+    ]
+    first = {
+        "halted": {"form_values": VALUES | {"k": 99}, "form_pressed": [1, "fit"]},
+        "not plain": {"form_pressed": [1, "fit", [[0, float("nan")]]]},
+        "not offered": {"form_pressed": [1, "fits"]},
+    }[why]
+    board._exchange.receive(first, Page())
+    if why == "not offered":
+        more = {"name": "fits", "kind": "button"}
+        board.components["form"].controls = [*board.components["form"].controls, more]
+    earlier = first["form_pressed"][:2]
+    board._exchange.receive({"form_pressed": [2, "undo", [earlier]]}, Page())
+    assert heard == ["undo"]
+    board._exchange.receive({"form_pressed": [4, "fit", [earlier, [2, "undo"], [3, "k2"]]]}, Page())
+    assert heard == ["undo", "k2", "fit"]
+
+
+def test_merged_signals_are_heard_again_after_a_refusal_with_a_high_count(board):
+    heard = []
+    board.listen("table", "pick", heard.append)
+    board._exchange.receive({"table_pick": [2**40, "no such row"]}, Page())
+    board._exchange.receive({"table_pick": [1, "a"]}, Page())
+    board._exchange.receive({"table_pick": [3, "<11", [[1, "a"], [2, 2]]]}, Page())
+    assert heard == ["a", 2, "<11"]
+
+
+def test_each_merged_signal_is_judged(board):
+    heard = []
+    board.listen("table", "pick", heard.append)
+    board._exchange.receive({"table_pick": [3, "a", [[1, "no such row"], [2, 2]]]}, Page())
+    assert heard == [2, "a"]
+    assert "takes one of its rows" in board.components["status"].message
+
+
+def test_values_in_values_are_plain_so_deep_and_no_deeper():
+    def nested(depth, wrap):
+        value = 1
+        for _ in range(depth):
+            value = wrap(value)
+        return value
+
+    for wrap in (lambda one: [one], lambda one: {"a": one}):
+        assert is_plain(nested(DEEPEST, wrap))
+        assert not is_plain(nested(DEEPEST + 1, wrap))
 
 
 def test_a_signal_is_judged_by_what_is_shown_when_its_turn_comes(board):
@@ -261,6 +367,88 @@ def test_what_a_link_hands_on_is_taken_if_its_source_takes_it(board):
     assert sizes.selected == 2
     board._exchange.receive({"sizes_selected": 4, "sizes_others": 4}, Page())
     assert (sizes.selected, sizes.others) == (4, 4)
+
+
+@pytest.fixture
+def late():
+    """A dashboard that Python has changed since the page showed it, in ways that the browser derives more from."""
+    shown = relevance(spreads=True)
+    parts = {"status": Status(), "sizes": Sizes(items=ITEMS), "table": table(), "words": shown}
+    parts |= {"more": relevance(), "map": TopicMap(items=ITEMS), "tree": tree()}
+    links = [("sizes.selected", "more.cluster"), ("sizes.selected", "map.selected")]
+    links += [("words.spread", "map.spread"), ("sizes.selected", "table.selected")]
+    found = Dashboard(parts | {"relevance": relevance()}, list(parts), links=links)
+    found._exchange._twins["page"] = Page()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("field", "old"),
+    [
+        ("more_cluster", [4, 17]),
+        ("map_spread", [[0.5, 0.5], [1, 2, 3]]),
+        ("words_spread", [[1, 2, None]]),
+        ("table_selected", ["gone", 17]),
+        ("tree_row", [7]),
+    ],
+)
+def test_what_the_browser_derived_from_what_was_shown_is_taken_back_in_silence(late, field, old):
+    """Before, readers who were faster than Python were told to reload the page."""
+    page = late._exchange._twins["page"]
+    now = late._exchange.state()[field]
+    for value in old:
+        page.shown.clear()
+        late._exchange.receive({field: value}, page)
+        assert late.components["status"].message == ""
+        assert page.shown[field] == late._exchange.state()[field] == now
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("more_cluster", "17"),
+        ("map_spread", "x"),
+        ("map_spread", {"a": 1}),
+        ("words_spread", [True]),
+        ("table_selected", [17]),
+        ("tree_row", -1),
+        ("words_cluster", 1),  # no link leads there
+        ("sizes_items", []),
+    ],
+)
+def test_what_no_page_derives_is_told(late, field, value):
+    now = late._exchange.state()[field]
+    late._exchange.receive({field: value}, Page())
+    assert "not understood" in late.components["status"].message
+    assert late._exchange.state()[field] == now
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"sizes_selected": 17, "more_cluster": 17, "map_selected": 17, "table_selected": 17},
+        {"table_pick": [1, "gone"], "table_selected": "gone"},
+        {"words_pick": [1, "429"], "words_code": "429", "words_spread": [1, 2, 3]},
+        {"tree_cut": [1, {"split": 9}], "tree_frontier": [1, 9]},
+        {"map_other": 17},
+    ],
+)
+def test_a_pick_of_what_is_gone_says_so_and_not_to_reload(late, sent):
+    before = {key: late._exchange.state()[key] for key in sent}
+    late._exchange.receive(sent, Page())
+    assert {key: late._exchange.state()[key] for key in sent} == before
+    told = late.components["status"].message
+    assert told.startswith("What was shown has changed meanwhile: ")
+    assert told.endswith(" now. Pick again.")
+
+
+def test_a_pick_is_answered_whatever_the_browser_filled_beside_it(late):
+    heard = []
+    late.listen("words", "pick", heard.append)
+    sent = {"words_pick": [1, "428"], "words_code": "428", "words_spread": [1, 2, 3]}
+    late._exchange.receive(sent, Page())
+    assert heard == ["428"]
+    assert late.components["status"].message == ""
 
 
 def test_half_a_character_is_no_text(board):

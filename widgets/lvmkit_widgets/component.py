@@ -86,6 +86,8 @@ class Component(param.Parameterized):
     kind: ClassVar[str] = ""
     sent: ClassVar[Mapping[str, Rule]] = {}
     """Fields that ``static/<kind>.js`` sets, or that another part's does, each with the rule of what it may send."""
+    filled: ClassVar[frozenset[str]] = frozenset()
+    """Those of `sent` that a script fills by itself, beside what the reader does."""
 
     title = param.String("", doc="Heading of the section; without one no section is drawn.")
     help = param.String("", doc="What the reader sees here and how the numbers are made.")

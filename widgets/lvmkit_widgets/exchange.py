@@ -13,13 +13,13 @@ from param.parameterized import batch_call_watchers
 
 from lvmkit_widgets.component import Component, Signal
 from lvmkit_widgets.jobs import Host
-from lvmkit_widgets.rules import equal
+from lvmkit_widgets.rules import Gone, equal
 from lvmkit_widgets.twins import Shape, flat_fields, native_twin, page_twin
 
 DEEPEST, LONGEST, LARGEST = 40, 1_000_000, 2**53
 """What a page may send: values in values so deep, texts so long, whole numbers that floats hold."""
 
-NOTHING, PLAIN = "nothing from a page", "values of another kind"
+NOTHING, PLAIN = "nothing from a page", "another kind of value than was sent"
 
 asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 """The host whose reader is being answered; None while Python itself acts."""
@@ -47,6 +47,7 @@ class Exchange:
         self._lock = threading.RLock()
         self._depth = 0
         self._pending: dict[str, Any] = {}
+        self._refused: dict[str, int] = {}  # signals to their highest count that was not taken
         self._twins: dict[str, Any] = {}
         for name, part in self.parts.items():
             part.param.watch(self._note_for(name), part.fields())
@@ -188,16 +189,14 @@ class Exchange:
         for name, fields in self._sorted(changes, signals=True).items():
             for field, value in fields.items():
                 known = getattr(self.parts[name], field)[0]
+                known = max(known, self._refused.pop(f"{name}_{field}", 0))
                 for happened in value[2] if len(value) > 2 else []:  # merged by the host on the way
                     if happened[0] > known:
                         self._let_happen(name, field, happened)
                 self._let_happen(name, field, value)
 
     def _understood(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a page of ours can send now; the reader is told of anything else, which changes nothing.
-
-        Signals are judged when their turn comes, since what is shown may change till then.
-        """
+        """Return what a page can send now, and refuse the rest; signals are judged when their turn comes."""
         kept, refused = {}, {}
         for key in self._flat.keys() & changes.keys():
             name, field = self._flat[key]
@@ -212,12 +211,17 @@ class Exchange:
         for key in self._handed_on(kept, changes, refused):
             kept[key] = changes[key]
             del refused[key]
-        for key in [key for key in self._flat if key in refused]:
-            self._refuse(key, refused[key])
-        # No button acts on values that were not taken.
-        halted = {self._flat[key][0] for key in refused}
-        for key in [key for key in kept if self._is_signal(key) and self._flat[key][0] in halted]:
+        filled = {key for key in refused if self._filled(key, changes[key], refused[key])}
+        told = [key for key in self._flat if key in refused.keys() - filled]
+        for key in filled:
             self._show_again(key)
+        # What no page sends is told last, and so is read.
+        for key in sorted(told, key=lambda key: not isinstance(refused[key], Gone)):
+            self._refuse(key, changes[key], refused[key])
+        # No button acts on values that were not taken.
+        halted = {self._flat[key][0] for key in told}
+        for key in [key for key in kept if self._is_signal(key) and self._flat[key][0] in halted]:
+            self._pass_over(key, kept[key])
             del kept[key]
         return kept
 
@@ -235,17 +239,30 @@ class Exchange:
         self, kept: Mapping[str, Any], changes: Mapping[str, Any], refused: Mapping[str, str]
     ) -> set[str]:
         """Return fields, refused by themselves, that a page filled by a link from one that it may set so."""
-        stage: Any = self.parts["stage"]
         taken, found = dict(kept), set()
-        links = stage.links if refused else []
+        links = self._links() if refused else []
         for _ in links:  # a link may hand on to another
-            for source, target in ([end.replace(".", "_", 1) for end in link] for link in links):
+            for source, target in links:
                 if refused.get(target, PLAIN) == PLAIN or source not in self._flat:
                     continue
                 if any(equal(value, changes[target]) for value in self._values_of(source, taken)):
                     taken[target] = changes[target]
                     found.add(target)
         return found
+
+    def _links(self) -> list[tuple[str, str]]:
+        """Return the links as pairs of flat names."""
+        stage: Any = self.parts["stage"]
+        return [(one.replace(".", "_", 1), two.replace(".", "_", 1)) for one, two in stage.links]
+
+    def _filled(self, key: str, value: Any, wanted: str) -> bool:
+        """Return whether the browser itself, not the reader, set a field from what it showed before."""
+        name, field = self._flat[key]
+        if isinstance(wanted, Gone):
+            return field in self.parts[name].filled
+        sources = [one for one, other in self._links() if other == key and one in self._flat]
+        judged = [self._refusal(*self._flat[source], value) for source in sources]
+        return wanted == NOTHING and any(not one or isinstance(one, Gone) for one in judged)
 
     def _values_of(self, key: str, kept: Mapping[str, Any]) -> Iterator[Any]:
         """Yield what a field holds now, and what a page sets it to; of a signal, what happened."""
@@ -263,13 +280,21 @@ class Exchange:
         if not wanted:
             self._update(name, {field: happened})
         elif not equal(happened, getattr(self.parts[name], field)):
-            self._refuse(f"{name}_{field}", wanted)
+            self._refuse(f"{name}_{field}", happened, wanted)
 
-    def _refuse(self, key: str, wanted: str) -> None:
-        """Tell the reader of a value that no page sends."""
+    def _refuse(self, key: str, value: Any, wanted: str) -> None:
+        """Tell the reader of a value that is not taken."""
         name, field = self._flat[key]
-        part = self.parts[name]
-        self._fail(_not_understood(part.title or f"{name}, {field}", wanted))
+        told = _gone if isinstance(wanted, Gone) else _not_understood
+        self._fail(told(self.parts[name].title or f"{name}, {field}", wanted))
+        if self._is_signal(key) and is_signal(value):
+            self._pass_over(key, value)
+        else:
+            self._show_again(key)
+
+    def _pass_over(self, key: str, happened: Any) -> None:
+        """Let a signal not happen, nor later, when the next message brings it as an earlier one."""
+        self._refused[key] = max(self._refused.get(key, 0), happened[0])
         self._show_again(key)
 
     def _show_again(self, key: str) -> None:
@@ -359,6 +384,13 @@ def _not_understood(what: str, wanted: str) -> ValueError:
     """Return what a reader is told of a message that no page of ours sends."""
     message = (
         f"The page sent something that is not understood: {what} takes {wanted}. "
-        "Nothing was changed; try again, or reload the page."
+        "This was not changed; try again, or reload the page."
     )
     return ValueError(message)
+
+
+def _gone(what: str, wanted: str) -> ValueError:
+    """Return what a reader is told who was faster than what is shown."""
+    return ValueError(
+        f"What was shown has changed meanwhile: {what} takes {wanted} now. Pick again."
+    )

@@ -113,6 +113,7 @@ class Relevance(Component):
         "spread": rules.spread,
         "spread_total": rules.total,
     }
+    filled: ClassVar[frozenset[str]] = frozenset({"spread", "spread_total"})
 
     centers = param.Bytes(b"", doc="float32, clusters x codes: the share of each code; NaN hides.")
     overall = param.Bytes(b"", doc="float32, one per code; empty: weights times centers.")
@@ -178,6 +179,7 @@ class Table(Component):
         "page": rules.page,
         "search": rules.words,
     }
+    filled: ClassVar[frozenset[str]] = frozenset({"selected"})
 
     columns = Field(default=[], instantiate=True, doc="The columns, in order.")
     rows = Field(default=[], instantiate=True, doc="Dicts: key of the column to the cell.")
@@ -306,6 +308,7 @@ class Tree(Component):
         "code": rules.words,
         "cut": rules.cut,
     }
+    filled: ClassVar[frozenset[str]] = frozenset({"row"})
 
     children = Field(default=[], instantiate=True, doc="Nodes to lists of their parts; 0: root.")
     sizes = Field(default=[], instantiate=True, doc="Rows of each node, or text such as '<11'.")

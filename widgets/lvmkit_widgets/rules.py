@@ -1,7 +1,8 @@
 """What a page may send for a field of a component: rules that compare a value with what the component shows now.
 
 A rule takes the component, all components by name, and the value; it returns "" where the value fits, else what it
-must be. Kinds name the rules of their fields in `Component.sent`; `Exchange` applies them.
+must be, as `Gone` where a page may have shown the value before. Kinds name the rules of their fields in
+`Component.sent`; `Exchange` applies them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,14 @@ Rule = Callable[[Any, Parts, Any], str]
 
 LONGEST_LINE, LONGEST_TEXT = 5_000, 100_000
 """Characters of a line, be it searched for or written, and of a text of several."""
+_ANY = 2**53
 _LINK = re.compile(r'href="#([^"=]+)=([^"=]*)[^"]*"')
+
+
+class Gone(str):
+    """What a value must be that is none now, but may have been when the page sent it."""
+
+    __slots__ = ()
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -48,6 +56,11 @@ def is_number(value: Any, low: float | None = None, high: float | None = None) -
     return (low is None or value >= low) and (high is None or value <= high)
 
 
+def is_name(value: Any) -> bool:
+    """Return whether a value may name an item, a row or a code: a number from 0 or a text."""
+    return is_number(value, 0) or _is_text(value)
+
+
 def distinct(value: Any, known: Iterable[Any]) -> bool:
     """Return whether a value lists some of those known, each once at most."""
     if not isinstance(value, list | tuple):
@@ -60,6 +73,11 @@ def distinct(value: Any, known: Iterable[Any]) -> bool:
     }
 
 
+def _unless(fits: bool, wanted: str, *, old: bool) -> str:
+    """Return "" where a value fits, else what it must be, as `Gone` where it is one of those that may be old."""
+    return "" if fits else Gone(wanted) if old else wanted
+
+
 # -- rules that any kind may use -------------------------------------------------------------------
 
 
@@ -70,7 +88,7 @@ def nothing(_part: Any, _parts: Parts, value: Any) -> str:
 
 def count(_part: Any, _parts: Parts, value: Any) -> str:
     """Take a whole number from 0."""
-    return "" if is_place(value, 2**53) else "a whole number from 0"
+    return "" if is_place(value, _ANY) else "a whole number from 0"
 
 
 def flag(_part: Any, _parts: Parts, value: Any) -> str:
@@ -103,7 +121,7 @@ def place_in(field: str, *, or_none: bool = False) -> Rule:
     def rule(part: Any, _parts: Parts, value: Any) -> str:
         n = len(getattr(part, field))
         fits = is_place(value, n) or (or_none and value is None)
-        return "" if fits else f"a whole number from 0, below {n:,}"
+        return _unless(fits, f"a whole number from 0, below {n:,}", old=is_place(value, _ANY))
 
     return rule
 
@@ -112,8 +130,10 @@ def places_in(field: str) -> Rule:
     """Return a rule that takes some places in the list that another field holds, each once."""
 
     def rule(part: Any, _parts: Parts, value: Any) -> str:
-        fits = distinct(value, range(len(getattr(part, field))))
-        return "" if fits and not any(isinstance(one, float) for one in value) else "its numbers"
+        known = range(len(getattr(part, field)))
+        places = isinstance(value, list | tuple) and all(is_place(one, _ANY) for one in value)
+        fits = places and distinct(value, known)
+        return _unless(fits, "its numbers", old=places and distinct(value, value))
 
     return rule
 
@@ -135,7 +155,8 @@ def order_of(*known: str) -> Rule:
 
 def item(part: Any, _parts: Parts, value: Any) -> str:
     """Take the id of one of the items."""
-    return "" if among(value, [one["id"] for one in part.items]) else "one of those shown"
+    fits = among(value, [one["id"] for one in part.items])
+    return _unless(fits, "one of those shown", old=is_name(value))
 
 
 def item_or_none(part: Any, parts: Parts, value: Any) -> str:
@@ -145,13 +166,16 @@ def item_or_none(part: Any, parts: Parts, value: Any) -> str:
 
 def items(part: Any, _parts: Parts, value: Any) -> str:
     """Take ids of items, each once."""
-    return "" if distinct(value, [one["id"] for one in part.items]) else "some of those shown"
+    fits = distinct(value, [one["id"] for one in part.items])
+    old = distinct(value, value) and all(map(is_name, value))
+    return _unless(fits, "some of those shown", old=old)
 
 
 def row(part: Any, _parts: Parts, value: Any) -> str:
     """Take what names one of the rows of a table."""
     known = [one.get(part.key) for one in part.rows] if part.key else []
-    return "" if value is not None and among(value, known) else "one of its rows"
+    fits = value is not None and among(value, known)
+    return _unless(fits, "one of its rows", old=is_name(value) and part.key != "")
 
 
 def page(part: Any, _parts: Parts, value: Any) -> str:
@@ -164,18 +188,20 @@ def link(part: Any, _parts: Parts, value: Any) -> str:
     """Take the mark of a picture, as its link says."""
     pair = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else None
     found = ((unescape(name), unquote(unescape(told))) for name, told in _LINK.findall(part.svg))
-    return "" if pair is not None and pair in found else "one of its marks"
+    fits, old = pair is not None and pair in found, pair is not None and all(map(_is_text, pair))
+    return _unless(fits, "one of its marks", old=old)
 
 
 def button(part: Any, _parts: Parts, value: Any) -> str:
     """Take the name of one of the buttons of a form."""
     known = [one["name"] for one in part.controls if one["kind"] == "button"]
-    return "" if among(value, known) else "one of its buttons"
+    return _unless(among(value, known), "one of its buttons", old=_is_text(value))
 
 
 def action(part: Any, _parts: Parts, value: Any) -> str:
     """Take the name of one of the actions that are offered."""
-    return "" if among(value, [name for name, _ in part.actions]) else "one of its buttons"
+    known = [name for name, _ in part.actions]
+    return _unless(among(value, known), "one of its buttons", old=_is_text(value))
 
 
 def values(part: Any, _parts: Parts, value: Any) -> str:
@@ -206,7 +232,8 @@ def tabs(part: Any, _parts: Parts, value: Any) -> str:
 
 def code(part: Any, parts: Parts, value: Any) -> str:
     """Take one of the codes of the numbers that a part shows."""
-    return "" if isinstance(value, str) and value in _codes(part, parts) else "one of its codes"
+    fits = isinstance(value, str) and value in _codes(part, parts)
+    return _unless(fits, "one of its codes", old=_is_text(value))
 
 
 def code_or_none(part: Any, parts: Parts, value: Any) -> str:
@@ -216,9 +243,8 @@ def code_or_none(part: Any, parts: Parts, value: Any) -> str:
 
 def spread(part: Any, _parts: Parts, value: Any) -> str:
     """Take the part of each cluster in a code, which the browser computes; None where it is not known."""
-    fits = isinstance(value, list | tuple) and len(value) <= len(part.weights)
-    fits = fits and all(one is None or is_number(one) for one in value)
-    return "" if fits else "a share of each cluster"
+    old = isinstance(value, list | tuple) and all(one is None or is_number(one) for one in value)
+    return _unless(old and len(value) <= len(part.weights), "a share of each cluster", old=old)
 
 
 def total(_part: Any, _parts: Parts, value: Any) -> str:
@@ -228,39 +254,42 @@ def total(_part: Any, _parts: Parts, value: Any) -> str:
 
 def cell(part: Any, _parts: Parts, value: Any) -> str:
     """Take a cluster and a code of a heat map, either of which may be None."""
-    fits = isinstance(value, Mapping) and value.keys() == {"cluster", "code"}
+    old = isinstance(value, Mapping) and value.keys() == {"cluster", "code"}
+    old = old and all(one is None or is_name(one) for one in value.values())
     bands = [None, *(band["id"] for band in part.bands)]
-    fits = fits and among(value["cluster"], bands) and among(value["code"], [None, *_columns(part)])
-    return "" if fits else "a cluster and a code that it shows"
+    fits = old and among(value["cluster"], bands) and among(value["code"], [None, *_columns(part)])
+    return _unless(fits, "a cluster and a code that it shows", old=old)
 
 
 def column_or_none(part: Any, _parts: Parts, value: Any) -> str:
     """Take the code of a column of a heat map, or an empty text."""
-    return "" if among(value, ["", *_columns(part)]) else "one of its codes"
+    return _unless(among(value, ["", *_columns(part)]), "one of its codes", old=_is_text(value))
 
 
 def topic(part: Any, parts: Parts, value: Any) -> str:
     """Take the row of a topic in the numbers of a part, or None."""
     n = len(parts[part.source].names)
-    return "" if value is None or is_place(value, n) else f"a topic, a whole number below {n:,}"
+    return _place_or_none(value, n, "a topic")
 
 
 def document(part: Any, _parts: Parts, value: Any) -> str:
     """Take the row of one of the documents that are listed."""
     known = [one["row"] for listed in part.items.values() for one in listed]
-    return "" if value is not None and among(value, known) else "one of its documents"
+    fits = value is not None and among(value, known)
+    return _unless(fits, "one of its documents", old=is_place(value, _ANY))
 
 
 def node_row(part: Any, parts: Parts, value: Any) -> str:
     """Take the row of the numbers that belongs to a node; None where they are not known."""
     n = len(part.children if part.held is None else part.held)
-    return "" if value is None or is_place(value, n) else f"a row, a whole number below {n:,}"
+    return _place_or_none(value, n, "a row")
 
 
 def frontier(part: Any, parts: Parts, value: Any) -> str:
     """Take nodes that cut every way down the tree once."""
-    if places_in("children")(part, parts, value):
-        return "a cut of the tree"
+    told = places_in("children")(part, parts, value)
+    if told:
+        return Gone("a cut of the tree") if isinstance(told, Gone) else "a cut of the tree"
     wanted, met, waiting = set(value), 0, [0] if part.children else []
     while waiting:
         node = waiting.pop()
@@ -269,37 +298,38 @@ def frontier(part: Any, parts: Parts, value: Any) -> str:
         elif part.children[node]:
             waiting += part.children[node]
         else:
-            return "a cut of the tree"
-    return "" if met == len(wanted) else "a cut of the tree"
+            return Gone("a cut of the tree")
+    return "" if met == len(wanted) else Gone("a cut of the tree")
 
 
 def cut(part: Any, _parts: Parts, value: Any) -> str:
     """Take a level to cut at, a node to make one cluster of, or one to split."""
     n = len(part.children)
-    fits = (
+    old = (
         isinstance(value, Mapping)
         and len(value) == 1
         and value.keys() <= {"level", "prune", "split"}
     )
-    fits = fits and all(is_place(told, n) for told in value.values())
-    return "" if fits else "a level of the tree, or one of its branches"
+    old = old and all(is_place(told, _ANY) for told in value.values())
+    fits = old and all(is_place(told, n) for told in value.values())
+    return _unless(fits, "a level of the tree, or one of its branches", old=old)
 
 
 def edit(part: Any, _parts: Parts, value: Any) -> str:
     """Take what is said of a phenotype: its name, a note, or a mark."""
-    fits = isinstance(value, Mapping) and value.keys() == {"id", "field", "value"}
-    fits = fits and among(value["id"], [one["id"] for one in part.items])
-    if fits and value["field"] == "mark":
-        fits = among(value["value"], ("yes", "no", ""))
+    old = isinstance(value, Mapping) and value.keys() == {"id", "field", "value"}
+    if old and value["field"] == "mark":
+        old = among(value["value"], ("yes", "no", ""))
     else:
-        fits = fits and among(value["field"], ("name", "note")) and not _text({}, value["value"])
-    return "" if fits else "the name, note or mark of a phenotype"
+        old = old and among(value["field"], ("name", "note")) and not _text({}, value["value"])
+    fits = old and among(value["id"], [one["id"] for one in part.items])
+    return _unless(fits, "the name, note or mark of a phenotype", old=old and is_name(value["id"]))
 
 
 def covariate_cluster(part: Any, _parts: Parts, value: Any) -> str:
     """Take the number of a cluster of covariates, or None."""
     n = _n_clusters(part)
-    return "" if value is None or is_place(value, n) else f"a cluster, a whole number below {n:,}"
+    return _place_or_none(value, n, "a cluster")
 
 
 def cluster_page(part: Any, _parts: Parts, value: Any) -> str:
@@ -310,17 +340,29 @@ def cluster_page(part: Any, _parts: Parts, value: Any) -> str:
 def entry(part: Any, _parts: Parts, value: Any) -> str:
     """Take an entry of the tensors, or None."""
     n = len(part.means) // 4 // max(len(part.clusters), 1)
-    return "" if value is None or is_place(value, n) else f"an entry, a whole number below {n:,}"
+    return _place_or_none(value, n, "an entry")
 
 
 def slice_at(part: Any, _parts: Parts, value: Any) -> str:
     """Take a place of each mode."""
-    fits = isinstance(value, list | tuple) and len(value) == len(part.modes)
-    fits = fits and all(map(is_place, value, [len(mode["labels"]) for mode in part.modes]))
-    return "" if fits else "a place of each mode"
+    old = isinstance(value, list | tuple) and len(value) == len(part.modes)
+    old = old and all(is_place(one, _ANY) for one in value)
+    fits = old and all(map(is_place, value, [len(mode["labels"]) for mode in part.modes]))
+    return _unless(fits, "a place of each mode", old=old)
 
 
 # -- inside ----------------------------------------------------------------------------------------
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text that is not empty."""
+    return isinstance(value, str) and value != ""
+
+
+def _place_or_none(value: Any, n: int, what: str) -> str:
+    """Take a place below `n`, or None."""
+    fits = value is None or is_place(value, n)
+    return _unless(fits, f"{what}, a whole number below {n:,}", old=is_place(value, _ANY))
 
 
 def _columns(part: Any) -> list[str]:
@@ -336,7 +378,8 @@ def _n_clusters(part: Any) -> int:
 def _page(part: Any, value: Any, n_rows: int) -> str:
     """Take a page of so many rows; the way back from a page beyond them is left open."""
     pages = max(1, -(-n_rows // part.page_size), part.page)
-    return "" if is_place(value, pages) else f"one of its pages, from 0, below {pages:,}"
+    wanted = f"one of its pages, from 0, below {pages:,}"
+    return _unless(is_place(value, pages), wanted, old=is_place(value, _ANY))
 
 
 def _codes(part: Any, parts: Parts) -> list[str]:
@@ -368,18 +411,22 @@ def _options(control: Mapping[str, Any]) -> list[Any]:
 
 
 def _number(control: Mapping[str, Any], value: Any) -> str:
-    """Take a number within the limits of a control, whole where it goes by whole steps; None where it is empty."""
-    low, high = control.get("min"), control.get("max")
-    whole = isinstance(control.get("step"), int) and not isinstance(value, float | bool)
-    fits = is_number(value, low, high) and (whole or not isinstance(control.get("step"), int))
-    limits = ("" if low is None else f" from {low:,}") + ("" if high is None else f" to {high:,}")
-    kind = "a whole number" if isinstance(control.get("step"), int) else "a number"
-    return "" if fits or value is None else kind + limits
+    """Take a number as `_limited` does; None where the control is empty."""
+    return "" if value is None else _limited(control, value)
 
 
 def _range(control: Mapping[str, Any], value: Any) -> str:
-    """Take a number within the limits of a slider."""
-    return _number({"min": 0, "max": 1} | dict(control), float("nan") if value is None else value)
+    """Take a number within the limits of a slider, which is never empty."""
+    return _limited({"min": 0, "max": 1} | dict(control), value)
+
+
+def _limited(control: Mapping[str, Any], value: Any) -> str:
+    """Take a number within the limits of a control, whole where it goes by whole steps."""
+    low, high = control.get("min"), control.get("max")
+    whole = isinstance(control.get("step"), int)
+    fits = is_number(value, low, high) and not (whole and isinstance(value, float))
+    limits = ("" if low is None else f" from {low:,}") + ("" if high is None else f" to {high:,}")
+    return "" if fits else ("a whole number" if whole else "a number") + limits
 
 
 def _select(control: Mapping[str, Any], value: Any) -> str:
