@@ -94,6 +94,16 @@ def test_absurd_numbers_are_refused_in_a_line(command, capsys):
             assert len(last) < 200
 
 
+@pytest.mark.parametrize("command", ["explore", "topics", "tree", "cards"])
+def test_an_empty_token_is_refused_before_the_work(command, monkeypatch, capsys):
+    for place in ("datasets.load_discharges", "cohorts.from_texts"):
+        monkeypatch.setattr(f"lvmkit.{place}", lambda *_, **__: pytest.fail("worked"))
+    monkeypatch.setattr("lvmkit_widgets.serve.serve", lambda *_, **__: pytest.fail("served"))
+    files = ["texts"] if command == "topics" else []
+    assert cli.main([command, *files, "--token", ""]) == 1
+    assert "the token has 0 characters; use at least 12" in capsys.readouterr().err
+
+
 @pytest.fixture
 def table(tmp_path):
     path = tmp_path / "table.csv"

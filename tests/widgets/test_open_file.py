@@ -88,6 +88,13 @@ def test_events_open_and_h5ad_returns_the_same(tmp_path):
     np.testing.assert_array_equal(again.X.toarray(), cohort.X.toarray())
 
 
+def test_an_h5ad_named_in_capitals_opens(tmp_path):
+    EVENTS.to_csv(tmp_path / "events.csv", index=False)
+    open_cohort(tmp_path / "events.csv").write_h5ad(tmp_path / "events.h5ad")
+    path = (tmp_path / "events.h5ad").rename(tmp_path / "EVENTS.H5AD")
+    assert open_cohort(path).obs_names.tolist() == ["a", "b"]
+
+
 def test_events_bring_their_titles(tmp_path):
     titles = [f"Meaning of {code}" for code in EVENTS["CODE"]]
     EVENTS.assign(CODE=["A1", "A2", "A3"] * 2, DESCRIPTION=titles).to_csv(
@@ -185,6 +192,14 @@ def test_files_are_listed_one_level_deep(tmp_path):
     for name in ("a.csv", "b.txt", "sub/c.parquet", "sub/deep/d.csv"):
         (tmp_path / name).write_text("x")
     assert [path.name for path in list_files([tmp_path])] == ["a.csv", "c.parquet"]
+
+
+def test_hidden_files_are_not_listed(tmp_path):
+    """They are copies and notes of other programs, such as "._a.csv" and those of notebooks."""
+    (tmp_path / ".ipynb_checkpoints").mkdir()
+    for name in ("a.csv", "._a.csv", ".ipynb_checkpoints/a-checkpoint.csv"):
+        (tmp_path / name).write_text("x")
+    assert [path.name for path in list_files([tmp_path])] == ["a.csv"]
 
 
 def test_real_files_are_recognized(real_data):

@@ -104,6 +104,16 @@ def test_a_saved_model_brings_its_names(table, tmp_path):
     assert again.state.clustering.labels == ["Heart", "Cluster 1"]
 
 
+def test_a_saved_model_brings_its_names_to_a_file_whose_columns_are_asked_for(table, tmp_path):
+    bench = Workbench(table, k=2)
+    bench.state.rename(0, "Heart")
+    bench.state.save(tmp_path / "heart.npz")
+    again, model = Workbench(), str(tmp_path / "heart.npz")
+    press(again, "open", path=str(table.with_name("odd.csv")), k=5, model=model)
+    press(again, "columns", codes=["a", "b", "c"])
+    assert again.state.clustering.labels == ["Heart", "Cluster 1"]
+
+
 def test_another_cohort_replaces_the_first(table):
     bench = Workbench(table, k=2)
     bench.open_tab("main", 6)

@@ -114,7 +114,7 @@ def _existing(text: str) -> Path:
 
 def _check_address(options: argparse.Namespace) -> None:
     """Refuse to open what is shown to other machines without a secret, before there is anything to show."""
-    if options.token and options.token != "new":
+    if options.token is not None and options.token != "new":
         import_module("lvmkit_widgets.guard").check_token(options.token)
     if options.token or import_module("lvmkit_widgets.serve").is_local(options.address):
         return

@@ -208,7 +208,7 @@ def list_files(folders: Sequence[str | Path]) -> list[Path]:
     Parameters
     ----------
     folders : sequence of path
-        Looked into one level deep.
+        Looked into one level deep; hidden files and folders are passed over.
 
     Returns
     -------
@@ -304,6 +304,7 @@ def _checked(path: str | Path) -> Path:
     if not file.name.lower().endswith(ENDINGS):
         message = f"“{file.name}” is none of {', '.join(ENDINGS)}; name one of these, or export the table as CSV."
         raise ValueError(message)
+    # UTF-16 is no fault here, as it would be for the engine: `encoding_of` finds it
     fault = "" if is_h5ad(file) else fault_of_start(str(file), encoding="utf-16")
     if fault:
         message = f"“{file.name}” {fault}."
