@@ -13,7 +13,13 @@ from lvmkit.datasets import make_covariate_clusters
 from lvmkit.models.covariate_path import covariate_path
 from lvmkit_widgets import CovariatePath
 from lvmkit_widgets.covariates.saved import HELD, held
-from lvmkit_widgets.covariates.tables import clusters_table, covariates_table, path_table
+from lvmkit_widgets.covariates.state import PathState
+from lvmkit_widgets.covariates.tables import (
+    accuracies_told,
+    clusters_table,
+    covariates_table,
+    path_table,
+)
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NAMES = ["7/10", "8/10", "1/10", "2/10", "plot", f"=1+1 {HOSTILE}"]
@@ -396,6 +402,7 @@ def test_accuracies_that_give_small_counts_away_are_not_told(where, tmp_path):
     given = {"held_out": (np.zeros((500, 6)), np.zeros(500))}
     board = CovariatePath(path, **given)
     assert "Accuracies are not told" in board.stage.footer
+    assert "ccuracy" not in board.components["curves"].help
     page = board.to_html(tmp_path / "page.html").read_text("utf-8")
     assert "on the training data 0" not in page
     assert board.components["curves"].svg.count("curacy") == 1  # in the description of the chart
@@ -405,7 +412,26 @@ def test_accuracies_that_give_small_counts_away_are_not_told(where, tmp_path):
     path.score = lambda X, y: fine
     told = CovariatePath(path, **given)
     assert "Accuracies are not told" not in told.stage.footer
+    assert "the accuracy as ν grows. " in told.components["curves"].help
+    assert "Accuracy on the training data" in told.components["curves"].help
     assert "accuracy" in path_table(told.state)
+
+
+@pytest.mark.parametrize("where", ["accuracies", "held_out", "cross_validation"])
+@pytest.mark.parametrize(("size", "held_out"), [(500, 137), (137, 2000)])
+@pytest.mark.parametrize("few", ["wrong", "right"])
+@pytest.mark.parametrize(("count", "told"), [(0, True), (1, False), (10, False), (11, True)])
+def test_accuracies_hide_1_to_10_samples_of_their_own_set(where, size, held_out, few, count, told):
+    """Few right tell as much as few wrong: of two classes, the other answer was right."""
+    path = path_of(counts=(size - 50, 50))
+    share = count / (held_out if where == "held_out" else size)
+    values = {name: np.full(5, 0.5) for name in ("accuracies", "held_out", "cross_validation")}
+    values[where][3] = share if few == "right" else 1 - share
+    path.accuracies = values["accuracies"]
+    mean = values["cross_validation"]
+    path.cross_validation = SimpleNamespace(mean=mean, std_error=np.zeros(5), chosen=3)
+    given = {"held_out": values["held_out"], "n_held_out": held_out}
+    assert accuracies_told(PathState(path, tuple(NAMES), **given)) is told
 
 
 def test_the_likelihood_of_people_is_told_no_finer_than_its_curve(board):

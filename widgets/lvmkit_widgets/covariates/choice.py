@@ -21,12 +21,13 @@ ABOUT = (
     "a weight of its own; the further right, the more of them share one weight and form a cluster, until all are "
     "one. A good ν has few clusters and still tells the classes apart."
 )
-HELP = (
-    "The curves show what becomes of the number of clusters, the marginal likelihood and the accuracy as ν grows."
-    " The marginal likelihood rates how well a clustering explains the classes and takes off for every weight it "
-    "needs; its highest point is the solution to start with. Accuracy on the training data always flatters; "
-    "accuracy on other data or by cross-validation does not. Click on the curves to look at a solution."
+SHOWN = "The curves show what becomes of the number of clusters{} as ν grows. "
+LIKELIHOOD = (
+    "The marginal likelihood rates how well a clustering explains the classes and takes off for every weight it "
+    "needs; its highest point is the solution to start with. "
 )
+ACCURACY = "Accuracy on the training data always flatters; accuracy on other data or by cross-validation does not. "
+CLICK = "Click on the curves to look at a solution."
 
 
 class Choice(PathPart):
@@ -39,7 +40,7 @@ class Choice(PathPart):
         self.slider = Steps(label="Clustering")
         self.form = Form(inline=True)
         self.about = Text(text=ABOUT, tone="note")
-        self.curves = Picture(title="Along ν", help=HELP, download="along-nu")
+        self.curves = Picture(title="Along ν", download="along-nu")
         self.components = {
             "nu": self.slider,
             "choose": self.form,
@@ -58,6 +59,7 @@ class Choice(PathPart):
         """
         super().bind(state)
         self.slider.options = [option(state, step) for step in range(len(state.path))]
+        self.curves.help = curves_help(state)
 
     def follow(self) -> None:
         """Show what is picked."""
@@ -158,6 +160,15 @@ def option(state: PathState, step: int) -> dict[str, Any]:
     if not bool(getattr(state.path[step], "converged", True)):
         notes.append("not converged: take its clusters with care")
     return {"label": state.told(step), "note": "; ".join(notes)}
+
+
+def curves_help(state: PathState) -> str:
+    """Say what the curves are: of accuracies only where these are told."""
+    if not accuracies_told(state):
+        return SHOWN.format(" and the marginal likelihood") + LIKELIHOOD + CLICK
+    return (
+        SHOWN.format(", the marginal likelihood and the accuracy") + LIKELIHOOD + ACCURACY + CLICK
+    )
 
 
 def draw_curves(state: PathState, step: int, *, links: bool = True) -> str:

@@ -14,7 +14,10 @@ from lvmkit_widgets.sharing import csv
 FILES = {
     "clusters": ("Clusters (CSV)", "Size, class, odds ratio, weights and covariates of each."),
     "covariates": ("Covariates (CSV)", "The cluster of each, and what it speaks for by itself."),
-    "path": ("Path (CSV)", "Number of clusters, marginal likelihood and accuracy at every ν."),
+    "path": (
+        "Path (CSV)",
+        "Number of clusters, marginal likelihood and, where told, accuracy at every ν.",
+    ),
     "tree": ("Tree (SVG)", "How the cluster that is picked, or all, came about."),
     "curves": ("Curves (SVG)", "What becomes of them along ν."),
     "page": ("Page (HTML)", "One file that answers without Python and without internet."),
@@ -22,8 +25,8 @@ FILES = {
 }
 TABLES = {"clusters": clusters_table, "covariates": covariates_table, "path": path_table}
 NOTE = (
-    "Files hold weights, names of covariates and accuracies: nothing of single samples, and no counts but those of "
-    f"covariates. Names are in them as you passed them. {TWICE}"
+    "Files hold weights, names of covariates and, where told, accuracies: nothing of single samples, and no counts "
+    f"but those of covariates. Names are in them as you passed them. {TWICE}"
 )
 
 

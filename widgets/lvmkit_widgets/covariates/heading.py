@@ -75,7 +75,7 @@ def footer(state: PathState) -> str:
     if state.private and "(" not in class_sizes(state):
         last = f" Samples of each class are not told: one has fewer than {SMALLEST}."
     if not accuracies_told(state):
-        last += f" Accuracies are not told: fewer than {SMALLEST} samples are classified wrongly."
+        last += f" Accuracies are not told: fewer than {SMALLEST} samples are classified wrongly, or rightly."
     return (
         "Clusters are numbered at each ν anew, in the order of their first covariate. Weights and odds ratios "
         "describe what goes together in these data; they do not say that a covariate causes a class. λ holds "

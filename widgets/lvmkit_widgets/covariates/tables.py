@@ -95,7 +95,7 @@ def likelihoods(state: PathState) -> Array:
 
 
 def accuracies_told(state: PathState) -> bool:
-    """Tell whether accuracies give no small count away: of people, 1 to 10 must not be classified wrongly."""
+    """Tell whether accuracies give no small count away: not 1 to 10 people are classified wrongly, or rightly."""
     if not state.private:
         return True
     path, n = state.path, int(state.path.n_samples)
@@ -104,8 +104,9 @@ def accuracies_told(state: PathState) -> bool:
         known.append((state.held_out, state.n_held_out))
     if path.cross_validation is not None:
         known.append((path.cross_validation.mean, n))
-    wrong = [size * (1 - np.asarray(values, dtype=float)) for values, size in known]
-    return not any(((count >= 0.5) & (count < SMALLEST - 0.5)).any() for count in wrong)
+    shares = [(np.asarray(values, dtype=float), size) for values, size in known]
+    counts = np.concatenate([size * part for one, size in shares for part in (one, 1 - one)])
+    return not bool(((counts >= 0.5) & (counts < SMALLEST - 0.5)).any())
 
 
 def path_table(state: PathState) -> pd.DataFrame:
