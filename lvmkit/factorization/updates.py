@@ -93,6 +93,14 @@ def gram(factor: Array) -> Array:
     return total
 
 
+def _inner_products(block: Array, k: int) -> Array:
+    """Return the inner products (R,) of a block's k-th row of whole numbers with all its rows."""
+    # On AVX-512, OpenBLAS (0.3.31) multiplies vectors of five also by what happens to lie on the stack, and leaves the
+    # result out: right, but "invalid value encountered" where that was no number.
+    with np.errstate(invalid="ignore"):
+        return block @ block[k]
+
+
 def _squarable(block: Array, largest: float) -> Array:
     """Return a block in a precision that holds sums of its squares exactly."""
     return block if BLOCK_ROWS * largest**2 < EXACT else block.astype(np.float64)
@@ -174,8 +182,7 @@ def _update_column(
         value = products[start:stop] - rest @ block.astype(kind, copy=False)
         value /= kind(divisor)
         block[k] = box.nearest(value)
-        block = _squarable(block, largest)
-        return block @ block[k]
+        return _inner_products(_squarable(block, largest), k)
 
     total = np.zeros(len(factor))
     for part in over_blocks(update, n_rows):
