@@ -63,7 +63,8 @@ def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | Refusal:
     Split or Refusal
         Strength: share of the variation between the sides.
     """
-    centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_
+    with np.errstate(invalid="ignore"):  # five rows on AVX-512: see `factorization.updates`
+        centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_
     centers = centers.astype(np.float64)
     offsets = -(centers**2).sum(axis=1)
     split = linear_split(2 * centers, offsets, rows @ (2 * centers).T + offsets, 0.0, centers)
