@@ -1,9 +1,7 @@
 """One factor's update against all whole numbers there are, tried one by one."""
 
-import ctypes
 import itertools
 from decimal import ROUND_HALF_UP, Decimal
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -240,27 +238,14 @@ def test_long_columns_are_updated_in_every_block():
     assert weights.tolist() == lambdas
 
 
-class _Junk(ctypes.Structure):
-    _fields_: ClassVar = [("words", ctypes.c_uint32 * 16384)]
-
-
-def leave_on_the_stack(word):
-    """Pass 64 KiB by value: they lie where the next call puts what it does not initialize."""
-    absolute = ctypes.CDLL(None).abs
-    absolute.argtypes = [ctypes.c_int, _Junk]
-    absolute(1, _Junk((ctypes.c_uint32 * 16384)(*[word] * 16384)))
-
-
-class _Littering(Box):
-    def nearest(self, values):
-        leave_on_the_stack(0x7F800001)  # a signaling NaN
-        return super().nearest(values)
-
-
 @pytest.mark.parametrize("n_rows", [4, 5, 6])
-def test_what_lies_on_the_stack_raises_no_warning(n_rows):
+def test_what_lies_on_the_stack_raises_no_warning(n_rows, littered):
     """OpenBLAS's kernel for AVX-512 computes with it, and leaves it out, if a vector has five numbers."""
+
+    class Littering(Box):
+        nearest = littered(Box.nearest)
+
     factor, ones = np.ones((2, n_rows), dtype=np.float32), np.ones((2, n_rows))
     weights, rng = np.ones(2, dtype=np.int64), np.random.default_rng(0)
-    inner = update_factor(factor, 2 * ones, ones[:, :2], weights, box=_Littering(0, 5), rng=rng)
+    inner = update_factor(factor, 2 * ones, ones[:, :2], weights, box=Littering(0, 5), rng=rng)
     np.testing.assert_array_equal(inner, factor.astype(float) @ factor.astype(float).T)
