@@ -26,11 +26,9 @@ Kind = tuple[str, Callable[[Any], bool]]
 
 
 def checked(**least: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorate a function so that its arguments are of the types it is annotated with, numbers at least `least`.
-
-    Annotations are read at the first call. What they leave open (`Any`, items of sequences, unknown words for
-    a choice) is left to the function.
-    """
+    """Decorate a function so that its arguments are of the types it is annotated with, numbers at least `least`."""
+    # Annotations are read at the first call. What they leave open (`Any`, items of sequences, unknown words for a
+    # choice) is left to the function.
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
         call = signature(function)

@@ -56,12 +56,10 @@ _REBUILD = "Build the matrix anew from its rows, columns and values (scipy.spars
 
 
 def check_structure(X: Any, name: str = "X") -> Any:
-    """Refuse a sparse array whose indexes point outside it: compiled code would read and write other memory.
-
-    One pass over the indexes, before anything else touches them: slicing, transposing or converting such an
-    array may already end the process. Whatever is not sparse passes. Indexes that are unsigned, short, or of the
-    other byte order are converted in what is returned.
-    """
+    """Refuse a sparse array whose indexes point outside it: compiled code would read and write other memory."""
+    # One pass over the indexes, before anything else touches them: slicing, transposing or converting such an array may
+    # already end the process. Whatever is not sparse passes. Indexes that are unsigned, short, or of the other byte
+    # order are converted in what is returned.
     if not sparse.issparse(X):
         return X
     X = _with_known_indexes(X)
@@ -222,10 +220,8 @@ _CONVERT = "Convert or leave out what is no number"
 
 
 def check_source(X: Any, name: str = "X", remedy: str = "") -> Any:
-    """Return what may be read as numbers, its indexes, mask and types sound; refuse anything else.
-
-    Entries are not looked at, but for objects: see `check_matrix`.
-    """
+    """Return what may be read as numbers, its indexes, mask and types sound; refuse anything else."""
+    # Entries are not looked at, but for objects: see `check_matrix`.
     if sparse.issparse(X):
         return check_structure(X, name)
     if isinstance(X, pd.DataFrame):
@@ -363,12 +359,10 @@ def check_matrix(
     least_rows: int = 1,
     sound: bool = False,
 ) -> Any:
-    """Return finite numbers, rows by columns, or say which entry stands where, and what to do.
-
-    scikit-learn looks at the entries; what it refuses is looked at again, to name the place. `rows` and `columns`
-    are names. Given a model, the number of features is kept (`reset`) or compared. What has passed `check_source`
-    is `sound`.
-    """
+    """Return finite numbers, rows by columns, or say which entry stands where, and what to do."""
+    # scikit-learn looks at the entries; what it refuses is looked at again, to name the place. `rows` and `columns` are
+    # names. Given a model, the number of features is kept (`reset`) or compared. What has passed `check_source` is
+    # `sound`.
     X = widened(X if sound else check_source(X, name, remedy))
     if isinstance(X, pd.DataFrame) and not X.columns.is_unique:
         twice = X.columns[X.columns.duplicated()][0]
@@ -394,10 +388,8 @@ def check_matrix(
 
 
 def widened(X: Any) -> Any:
-    """Return numbers of types that scipy has, and that add up exactly where a sparse entry stands more than once.
-
-    scipy adds up in the type given: 200 and 100 make 44 in uint8.
-    """
+    """Return numbers of types that scipy has, and that add up exactly where a sparse entry stands more than once."""
+    # scipy adds up in the type given: 200 and 100 make 44 in uint8.
     if isinstance(X, np.ndarray) and not X.dtype.isnative:
         return X.astype(X.dtype.newbyteorder("="))  # scipy has none of the other byte order
     if isinstance(X, np.ndarray) and X.dtype == np.float16:
@@ -687,10 +679,8 @@ def require_columns(
     rows: int = 0,
     choices: Mapping[str, Iterable[str]] = MappingProxyType({}),
 ) -> pd.DataFrame:
-    """Return a table whose columns named hold what they should; numbers and `gaps` (whole numbers) may be missing.
-
-    `choices` names the values that a column may hold.
-    """
+    """Return a table whose columns named hold what they should; numbers and `gaps` (whole numbers) may be missing."""
+    # `choices` names the values that a column may hold.
     kinds = zip(_CELLS, (text, whole, numbers, finite, flags, gaps), strict=True)
     columns = {column: kind for kind, names in kinds for column in names.split()}
     missing = [column for column in columns if column not in table]

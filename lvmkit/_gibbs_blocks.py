@@ -64,11 +64,10 @@ class Sampler:
 
 
 class Block:
-    """Documents, the longest first, with the topic of each of their tokens.
+    """Documents, the longest first, with the topic of each of their tokens."""
 
-    Arrays of tokens run over the positions, then over the documents that have a token there: always the first
-    ones. Arrays of topics have the shape (group, document, topic in the group).
-    """
+    # Arrays of tokens run over the positions, then over the documents that have a token there: always the first ones.
+    # Arrays of topics have the shape (group, document, topic in the group).
 
     def __init__(self, sampler: Sampler, rows: Any, lengths: Labels) -> None:
         n = len(lengths)
@@ -108,11 +107,10 @@ class Block:
 
 
 class Lanes:
-    """The first m documents of a block, and room for one step of each.
+    """The first m documents of a block, and room for one step of each."""
 
-    Every operation works on all m at once and on each in the same way, so that the result for a document
-    does not depend on m.
-    """
+    # Every operation works on all m at once and on each in the same way, so that the result for a document does not
+    # depend on m.
 
     width: ClassVar[int]
     """Topics of a group; 0 for all in one."""
@@ -171,11 +169,10 @@ class OneLevel(Lanes):
 
 
 class TwoLevels(Lanes):
-    """Operations on long contiguous rows, for many documents.
+    """Operations on long contiguous rows, for many documents."""
 
-    A topic is a place in its group, and a group: first the place is drawn, from eight sums over the groups,
-    then the group. Running sums over the groups stay where the products were.
-    """
+    # A topic is a place in its group, and a group: first the place is drawn, from eight sums over the groups, then the
+    # group. Running sums over the groups stay where the products were.
 
     width = _GROUP
 

@@ -49,10 +49,8 @@ UNREADABLE = (
 def read_npz(
     path: str | os.PathLike[str], kind: str, wanted: Callable[[str], bool], max_bytes: int
 ) -> dict[str, npt.NDArray[Any]]:
-    """Read arrays of numbers and text, `max_bytes` at most, all or none; others than those wanted are refused.
-
-    `kind` names in messages what the file should be, such as "lvmkit model file".
-    """
+    """Read arrays of numbers and text, `max_bytes` at most, all or none; others than those wanted are refused."""
+    # `kind` names in messages what the file should be, such as "lvmkit model file".
     require_number(max_bytes, "max_bytes", least=1, whole=True)
     with readable(path) as file, complete(path, kind), _opened(file, max_bytes) as stored:
         members = _members(stored, max_bytes)

@@ -18,11 +18,9 @@ NO_LABELS: Labels = (None, None)
 
 
 def unwrapped(X: Any, *, remedy: str = "") -> tuple[Any, Names | None]:
-    """Split labelled data into what `check_matrix` takes and the names of its features.
-
-    DataFrames stay DataFrames: scikit-learn reads their names itself. Columns that are merely numbered from
-    0 have no names.
-    """
+    """Split labelled data into what `check_matrix` takes and the names of its features."""
+    # DataFrames stay DataFrames: scikit-learn reads their names itself. Columns that are merely numbered from 0 have no
+    # names.
     if _is_anndata(X):
         names = np.asarray(X.var_names, dtype=object)
         matrix = X.to_memory().X if X.isbacked else X.X
@@ -67,11 +65,9 @@ def distinct(names: Names) -> Names:
 
 
 def aligned(X: Any, expected: Names | None, *, remedy: str = "") -> Any:
-    """Put the features of labelled data into the order a model was fitted with.
-
-    Features the model does not know are left out and features it misses are taken as absent; both are said
-    in a `DataWarning`.
-    """
+    """Put the features of labelled data into the order a model was fitted with."""
+    # Features the model does not know are left out and features it misses are taken as absent; both are said in a
+    # `DataWarning`.
     matrix, place = placed(X, expected, remedy=remedy)
     if place is None or expected is None:
         return matrix
@@ -88,10 +84,8 @@ def aligned(X: Any, expected: Names | None, *, remedy: str = "") -> Any:
 def placed(
     X: Any, expected: Names | None, *, remedy: str = ""
 ) -> tuple[Any, npt.NDArray[np.intp] | None]:
-    """Return the features a model expects, and where each stood in `X`: -1, and zeros, where it did not.
-
-    None for the places says that `X` has no names, or the same ones in the same order.
-    """
+    """Return the features a model expects, and where each stood in `X`: -1, and zeros, where it did not."""
+    # None for the places says that `X` has no names, or the same ones in the same order.
     matrix, names = unwrapped(X, remedy=remedy)
     if names is None or expected is None or np.array_equal(names, expected):
         return matrix, None

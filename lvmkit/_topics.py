@@ -12,25 +12,7 @@ from lvmkit._typing import Array
 
 
 def checked_counts(X: Any, n_words: int) -> Any:
-    """Return documents as sparse rows of whole counts, float32.
-
-    Parameters
-    ----------
-    X : sparse matrix, array, DataFrame or AnnData (n, d)
-        Counts of words.
-    n_words : int
-        How many words there must be.
-
-    Returns
-    -------
-    sparse rows (n, d), float32
-        Sorted, without stored zeros.
-
-    Raises
-    ------
-    ValueError
-        If there is no row, the number of words differs, or an entry is no count.
-    """
+    """Return documents as sparse rows of whole counts, float32, (n, d)."""
     matrix, names = _rows.unwrapped(X)
     labels = (_rows.row_names(X), names)
     counts = _rows.canonical(check_matrix(matrix, rows=labels[0], columns=labels[1], sound=True))
@@ -53,23 +35,7 @@ def checked_counts(X: Any, n_words: int) -> Any:
 
 
 def checked_topics(centers: npt.ArrayLike) -> Array:
-    """Return topics as float64, refusing what is no probability distribution over words.
-
-    Parameters
-    ----------
-    centers : array (k, d)
-        Topics.
-
-    Returns
-    -------
-    array (k, d)
-        The same numbers.
-
-    Raises
-    ------
-    ValueError
-        If entries are negative or not finite, or a row does not sum to 1.
-    """
+    """Return topics as float64, refusing what is no probability distribution over words, (k, d)."""
     topics: Array = as_numbers(centers, "centers")
     if topics.ndim != 2 or not topics.size:
         msg = f"centers are topics by words; found shape {topics.shape}"

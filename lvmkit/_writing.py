@@ -30,11 +30,9 @@ _NO_SYNC = (errno.EINVAL, errno.ENOTSUP)
 
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a file that takes the place of `path` when all of it is on the disk; if that fails, nothing changes.
-
-    A link is followed. A private file is its owner's (0600); others keep the permissions of the file that was
-    there, or get the usual ones. What killed processes left of earlier attempts is deleted.
-    """
+    """Open a file that takes the place of `path` when all of it is on the disk; if that fails, nothing changes."""
+    # A link is followed. A private file is its owner's (0600); others keep the permissions of the file that was there,
+    # or get the usual ones. What killed processes left of earlier attempts is deleted.
     try:
         target = _real(Path(path))
         _remove_leftovers(target)

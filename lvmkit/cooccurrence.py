@@ -20,18 +20,7 @@ DENSE_AT_ONCE = 4_000_000
 
 
 def rows_at_once(X: Any) -> int:
-    """Choose how many rows a block may have so that what it needs stays in tens of megabytes.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        All rows.
-
-    Returns
-    -------
-    int
-        Rows of a block.
-    """
+    """Choose how many rows a block may have so that what it needs stays in tens of megabytes. X (n, d)."""
     n, d = X.shape
     if sparse.issparse(X) and _counting_is_cheaper(X):
         # Every block also costs d×d sums, so that it should have about as many pairs.
@@ -40,24 +29,7 @@ def rows_at_once(X: Any) -> int:
 
 
 def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[Array, Array]:
-    """Sum Σ a₁x and Σ a₂(xxᵀ − diag x) over one block of rows.
-
-    Parameters
-    ----------
-    block : sparse rows or array (m, d)
-        Counts or 0/1.
-    weighting : Weighting
-        How rows enter.
-    totals : array (m,)
-        Sum of every row.
-
-    Returns
-    -------
-    first : array (d,)
-        Σ a₁x.
-    second : array (d, d)
-        Σ a₂(xxᵀ − diag x); without the diagonal term if the weighting is not factorial.
-    """
+    """Sum Σ a₁x and Σ a₂(xxᵀ − diag x) over one block of rows. block (m, d), totals (m,)."""
     weight = weighting.row_weight(2, totals)
     first = np.asarray(block.T @ weighting.row_weight(1, totals)).ravel()
     second = products(block, weight)
@@ -68,20 +40,7 @@ def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[A
 
 
 def products(block: Any, weight: Array) -> Array:
-    """Sum a·xxᵀ over one block of rows.
-
-    Parameters
-    ----------
-    block : sparse rows or array (m, d)
-        Counts or 0/1.
-    weight : array (m,)
-        a.
-
-    Returns
-    -------
-    array (d, d)
-        The sum, exact for whole numbers.
-    """
+    """Sum a·xxᵀ over one block of rows, (d, d). block (m, d), weight (m,)."""
     if sparse.issparse(block) and _counting_is_cheaper(block):
         return _count_pairs(block, weight)
     dense = block.toarray() if sparse.issparse(block) else np.asarray(block)

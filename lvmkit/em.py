@@ -34,39 +34,8 @@ def run_em(
     weights_tol: float | None = None,
     progress: Progress | None = None,
 ) -> EMResult[P]:
-    """Repeat EM steps until one of the stopping rules holds.
-
-    Parameters
-    ----------
-    params : object
-        Where to start.
-    step : callable params -> (params, float)
-        One E and M step; the number is the objective (nats per row) at the parameters it was given.
-    tol : float
-        Stop when the objective rises by less, in nats per row.
-    max_iter : int
-        At most so many steps.
-    weights_of : callable params -> array (k,), optional
-        The weights of the states, for `weights_tol`.
-    weights_tol : float, optional
-        Stop when the Euclidean norm of the change of the weights is smaller: the documents' rule, with 0.01.
-    progress : callable (str, float), optional
-        Told the share of `max_iter` done; raising from it cancels.
-
-    Returns
-    -------
-    EMResult
-        Last parameters, objective before every step, and the rule that stopped the loop.
-
-    Notes
-    -----
-    Ruffini et al. 2017, section 3.4 and section 5 (rule on the weights).
-
-    Examples
-    --------
-    >>> run_em(1.0, lambda x: (x / 2, -x), tol=0.1, max_iter=50).stopped_by
-    'tol'
-    """
+    """Repeat EM steps until one of the stopping rules holds."""
+    # Ruffini et al. 2017, section 3.4 and section 5 (rule on the weights).
     history: list[float] = []
     stopped_by: StoppedBy = "max_iter"
     for iteration in range(max_iter):

@@ -13,68 +13,27 @@ from lvmkit._typing import Array
 
 @dataclass(frozen=True)
 class Family:
-    """A distribution of independent features given the state, as functions.
+    """A distribution of independent features given the state, as functions."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the family.
-    linear : callable centers (k, d) -> (slopes (k, d), constants (k,))
-        log P(x | state j) = constants_j + ⟨slopes_j, x⟩, up to terms without the centers.
-    m_step : callable (counts (k,), sums (k, d), prior) -> centers (k, d)
-        The most probable centers given expected counts and sums of rows per state, under the prior.
-    log_prior : callable (centers, prior) -> float
-        Log density of the prior at the centers, up to a constant.
-    carrier : callable rows (n, d) -> array (n,)
-        The terms of log P(x | state) without the centers.
-    sample : callable (centers (n, d), totals (n,), generator) -> sparse rows (n, d)
-        Draw one row for each row of centers; only a family that takes totals as given looks at them.
-    project : callable centers -> centers
-        The nearest valid centers.
-    """
-
-    name: str
+    name: str  # Name of the family
     linear: Callable[[Array], tuple[Array, Array]]
     m_step: Callable[[Array, Array, "Prior"], Array]
     log_prior: Callable[[Array, "Prior"], float]
-    carrier: Callable[[Any], Array]
+    carrier: Callable[[Any], Array]  # (n, d): The terms of log P(x | state) without the centers
     sample: Callable[[Array, Any, np.random.Generator], Any]
-    project: Callable[[Array], Array]
+    project: Callable[[Array], Array]  # The nearest valid centers
 
 
 @dataclass(frozen=True)
 class Prior:
-    """Imaginary rows that keep estimates inside their valid set.
+    """Imaginary rows that keep estimates inside their valid set."""
 
-    Attributes
-    ----------
-    strength : float
-        How many imaginary rows every state receives.
-    mean : array (d,)
-        Their mean, strictly inside the valid set.
-    """
-
-    strength: float
-    mean: Array
+    strength: float  # How many imaginary rows every state receives
+    mean: Array  # (d,): Their mean, strictly inside the valid set
 
     @classmethod
     def around(cls, sums: Array, n: int, strength: float) -> "Prior":
-        """Center the prior of a Bernoulli family on the overall prevalence, half a row away from 0 and 1.
-
-        Parameters
-        ----------
-        sums : array (d,)
-            Rows that have each feature.
-        n : int
-            Number of rows.
-        strength : float
-            How many imaginary rows every state receives.
-
-        Returns
-        -------
-        Prior
-            So that a feature that all rows have, or none, is as likely in every state.
-        """
+        """Center the prior of a Bernoulli family on the overall prevalence, half a row away from 0 and 1. sums (d,)."""
         return cls(strength, (sums + 0.5) / (n + 1))
 
 

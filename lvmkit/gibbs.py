@@ -132,11 +132,9 @@ def _check_sweeps(n_sweeps: int, n_burn: int) -> None:
 def _by_blocks(
     counts: Any, topics: Array, alpha: Array, schedule: tuple[int, int, int]
 ) -> Iterator[tuple[Labels, Array]]:
-    """Yield the rows and the mixtures of one block of documents after the other, the longest first.
-
-    Documents of about the same length end together, so that few idle. Which way a document goes depends on
-    its own length alone; what else is in its block makes no difference to its answer.
-    """
+    """Yield the rows and the mixtures of one block of documents after the other, the longest first."""
+    # Documents of about the same length end together, so that few idle. Which way a document goes depends on its own
+    # length alone; what else is in its block makes no difference to its answer.
     lengths = np.asarray(counts.sum(axis=1))
     order = np.argsort(-lengths, kind="stable")
     n_long = int((lengths >= _LONG).sum())

@@ -22,46 +22,14 @@ SMALL_EIGH = 150
 
 
 def fix_signs(vectors: Array) -> Array:
-    """Flip columns so that the entry of largest size is positive: same signs on every run.
-
-    Parameters
-    ----------
-    vectors : array (d, k)
-        Vectors in columns.
-
-    Returns
-    -------
-    array (d, k)
-        The same vectors up to sign.
-
-    Examples
-    --------
-    >>> fix_signs(np.array([[-2.0, 1.0], [1.0, 3.0]]))
-    array([[ 2.,  1.],
-           [-1.,  3.]])
-    """
+    """Flip columns so that the entry of largest size is positive: same signs on every run, (d, k)."""
     largest = np.abs(vectors).argmax(axis=0)
     signs = np.sign(vectors[largest, np.arange(vectors.shape[1])])
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
 def top_eigenpairs(matrix: Array | LinearOperator, k: int) -> tuple[Array, Array]:
-    """Return the k algebraically largest eigenpairs of a symmetric matrix or operator.
-
-    Parameters
-    ----------
-    matrix : array (d, d) or LinearOperator
-        Symmetric. An operator is only multiplied by vectors, so that d×d numbers are never formed.
-    k : int
-        How many pairs, 1 to d.
-
-    Returns
-    -------
-    values : array (k,)
-        Eigenvalues, largest first.
-    vectors : array (d, k)
-        Eigenvectors in columns, with fixed signs.
-    """
+    """Return the k algebraically largest eigenpairs of a symmetric matrix or operator. matrix (d, d)."""
     d = matrix.shape[0]
     if isinstance(matrix, np.ndarray) and (d <= DENSE_EIGH or k > d // 4):
         values, vectors = linalg.eigh(matrix, subset_by_index=(d - k, d - 1))
@@ -158,33 +126,11 @@ class Imputed(NamedTuple):
 def impute_diagonal(
     off_diagonal: Array | LinearOperator, k: int, *, tol: float = 1e-6, max_iter: int = 200
 ) -> Imputed:
-    """Recover the top eigenpairs of a rank-k matrix of which the diagonal is not known.
-
-    Starts from a zero diagonal and replaces it by the diagonal of the best rank-k approximation. Small
-    matrices are decomposed anew every round; for large ones and operators a round costs one product with k
-    vectors.
-
-    Parameters
-    ----------
-    off_diagonal : array (d, d) or LinearOperator
-        Symmetric, with a zero diagonal.
-    k : int
-        Rank, 1 to d.
-    tol : float, default=1e-6
-        Stop when the diagonal changes by less, relative to its norm.
-    max_iter : int, default=200
-        At most so many rounds.
-
-    Returns
-    -------
-    Imputed
-        Eigenvalues (k,), eigenvectors (d, k) and diagonal (d,).
-
-    Notes
-    -----
-    Zhang, Cai & Wu, "Heteroskedastic PCA", Annals of Statistics 2022, Algorithm 1. The eigenvalues must be
-    the algebraically largest: with a zero diagonal, as much of the spectrum is negative as is positive.
-    """
+    """Recover the top eigenpairs of a rank-k matrix of which the diagonal is not known. off_diagonal (d, d)."""
+    # Starts from a zero diagonal and replaces it by the diagonal of the best rank-k approximation. Small matrices are
+    # decomposed anew every round; for large ones and operators a round costs one product with k vectors.
+    # Zhang, Cai & Wu, "Heteroskedastic PCA", Annals of Statistics 2022, Algorithm 1. The eigenvalues must be the
+    # algebraically largest: with a zero diagonal, as much of the spectrum is negative as is positive.
     d = off_diagonal.shape[0]
     small = d <= max(SMALL_EIGH, 2 * k)
     if small and not isinstance(off_diagonal, np.ndarray):
@@ -224,42 +170,12 @@ def _improved(
 def joint_rotation(
     slices: Array, *, tol: float = 1e-8, max_iter: int = 100, noise_tol: float = 0.0
 ) -> Array:
-    """Find the rotation that makes many symmetric matrices as diagonal as possible together.
-
-    Minimizes the sum of the squares of all off-diagonal entries of OᵀH_rO by Jacobi rotations. The
-    disjoint pairs of a round are rotated at once, which is the same as one after the other.
-
-    Parameters
-    ----------
-    slices : array (d, k, k)
-        Symmetric matrices.
-    tol : float, default=1e-8
-        Stop when every angle of a sweep is smaller (radians).
-    max_iter : int, default=100
-        At most so many sweeps over all pairs.
-    noise_tol : float, default=0
-        Also stop when every angle of a sweep is smaller than this times what is left off the diagonal,
-        relative to the diagonal: noise that no rotation removes.
-
-    Returns
-    -------
-    array (k, k)
-        Orthogonal; its columns diagonalize.
-
-    Notes
-    -----
-    For k = 2 the angle is exact: with h the off-diagonal entries and f the differences of the diagonal
-    ones, the cost is C + A cos 4t + B sin 4t, A = ½Σ(h² − f²/4), B = ½Σhf, least at t = (atan2(B, A) + π)/4.
-    Cardoso & Souloumiac, SIAM J. Matrix Anal. Appl. 17 (1996); Ruffini thesis, section 5.3.
-
-    Examples
-    --------
-    >>> O, _ = np.linalg.qr(np.array([[2.0, 1.0], [-1.0, 1.0]]))
-    >>> H = np.stack([O @ np.diag([1.0, 3.0]) @ O.T, O @ np.diag([5.0, 2.0]) @ O.T])
-    >>> R = joint_rotation(H)
-    >>> bool(np.abs((R.T @ H @ R)[:, 0, 1]).max() < 1e-12)
-    True
-    """
+    """Find the rotation (k, k) that makes symmetric slices (d, k, k) as diagonal as possible together."""
+    # Minimizes the sum of the squares of all off-diagonal entries of OᵀH_rO by Jacobi rotations. The disjoint pairs of
+    # a round are rotated at once, which is the same as one after the other.
+    # For k = 2 the angle is exact: with h the off-diagonal entries and f the differences of the diagonal ones, the cost
+    # is C + A cos 4t + B sin 4t, A = ½Σ(h² − f²/4), B = ½Σhf, least at t = (atan2(B, A) + π)/4. Cardoso & Souloumiac,
+    # SIAM J. Matrix Anal. Appl. 17 (1996); Ruffini thesis, section 5.3.
     k = slices.shape[1]
     rotation = np.eye(k)
     if k == 1:
@@ -334,43 +250,14 @@ def _rotated(work: Array, step: Array) -> Array:
 
 
 def nearest_rotation(directions: Array) -> Array:
-    """Return the orthogonal matrix nearest to given directions.
-
-    Parameters
-    ----------
-    directions : array (k, k)
-        One direction in every column, of any length.
-
-    Returns
-    -------
-    array (k, k)
-        Orthogonal; a column of zeros is replaced by what the others leave.
-    """
+    """Return the orthogonal matrix nearest to given directions, (k, k)."""
     lengths = np.linalg.norm(directions, axis=0)
     left, _, right = np.linalg.svd(directions / np.where(lengths > 0, lengths, 1.0))
     return np.asarray(left @ right)
 
 
 def mixing_weights(centers: Array, mean: Array) -> Array:
-    """Solve mean = Σ_j weights_j · centers_j for non-negative weights that sum to 1.
-
-    Parameters
-    ----------
-    centers : array (k, d)
-        Mean of every state.
-    mean : array (d,)
-        Overall mean.
-
-    Returns
-    -------
-    array (k,)
-        Weights; equal ones if nothing but zeros fits.
-
-    Examples
-    --------
-    >>> mixing_weights(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.3, 0.7])).round(6)
-    array([0.3, 0.7])
-    """
+    """Solve mean = Σ_j weights_j · centers_j for weights (k,) on the simplex. centers (k, d), mean (d,)."""
     from scipy.optimize import nnls  # imported here: it doubles the time of importing this module
 
     solve: Callable[..., Any] = nnls
@@ -380,18 +267,7 @@ def mixing_weights(centers: Array, mean: Array) -> Array:
 
 
 def generator_of(random_state: RandomState) -> np.random.Generator:
-    """Return a generator from any accepted seed.
-
-    Parameters
-    ----------
-    random_state : int, RandomState, Generator or None
-        Seed; None draws a fresh one.
-
-    Returns
-    -------
-    numpy Generator
-        Source of randomness.
-    """
+    """Return a generator from any accepted seed."""
     require_seed(random_state)
     if isinstance(random_state, np.random.RandomState):
         return np.random.default_rng(random_state.randint(2**31))

@@ -12,13 +12,7 @@ from lvmkit.streams import map_blocks, sum_blocks
 
 
 class MixtureParams(NamedTuple):
-    """Parameters of a mixture.
-
-    Examples
-    --------
-    >>> MixtureParams(np.array([1.0]), np.array([[0.5, 0.5]])).centers.shape
-    (1, 2)
-    """
+    """Parameters of a mixture."""
 
     weights: Array
     """(k,), positive, sum 1."""
@@ -27,24 +21,7 @@ class MixtureParams(NamedTuple):
 
 
 def smoothed(params: MixtureParams, n: int, prior: Prior, family: Family) -> MixtureParams:
-    """Pull parameters inside their valid set as if n rows had given them under the prior.
-
-    Parameters
-    ----------
-    params : MixtureParams
-        May lie on the border: zero weights, probabilities of 0 or 1.
-    n : int
-        Number of rows.
-    prior : Prior
-        The imaginary rows.
-    family : Family
-        Distribution of a row.
-
-    Returns
-    -------
-    MixtureParams
-        Strictly inside.
-    """
+    """Pull parameters inside their valid set as if n rows had given them under the prior."""
     # A state that the moments give no weight keeps its center: pulled onto the overall mean, it would be one
     # with the next such state, and EM could not tell them apart again.
     k = len(params.weights)
@@ -57,23 +34,7 @@ def smoothed(params: MixtureParams, n: int, prior: Prior, family: Family) -> Mix
 def em_step(
     X: Counts, family: Family, prior: Prior
 ) -> Callable[[MixtureParams], tuple[MixtureParams, float]]:
-    """Return the function that makes one E and M step on the rows of `X`.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        The data.
-    family : Family
-        Distribution of a row given its state.
-    prior : Prior
-        Keeps the parameters inside their valid set.
-
-    Returns
-    -------
-    callable params -> (params, float)
-        The number is the mean log posterior density (nats per row) at the parameters given: log-likelihood
-        plus log prior. It never falls. One step costs 2·nnz·k multiply-adds and n·k exponentials.
-    """
+    """Return the function that makes one E and M step on the rows of `X`. X (n, d)."""
     n = X.shape[0]
 
     def step(params: MixtureParams) -> tuple[MixtureParams, float]:
@@ -96,31 +57,11 @@ def _smooth_weights(counts: Array, prior: Prior) -> Array:
 
 
 def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Array, Array, float]:
-    """Make the E step: expected rows per state, expected sums of rows per state, log-likelihood.
-
-    Products with sparse rows are in float32, whose rounding is the same on all processors. Exponentials and sums over
-    states and rows, whose last bits are not, are in float64: EM would let a difference grow to the fourth digit. The
-    log-likelihood is corrected, to first order, for what rounding the parameters cost: exact to about 1e-6 per row with
-    tens of entries.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        The data.
-    params : MixtureParams
-        Weights (k,) and centers (k, d).
-    family : Family
-        Distribution of a row given its state.
-
-    Returns
-    -------
-    counts : array (k,)
-        Σ_i P(j | x_i).
-    sums : array (k, d)
-        Σ_i P(j | x_i) x_i.
-    log_likelihood : float
-        Σ_i log P(x_i), nats.
-    """
+    """Make the E step: expected rows per state, expected sums of rows per state, log-likelihood. X (n, d)."""
+    # Products with sparse rows are in float32, whose rounding is the same on all processors. Exponentials and sums over
+    # states and rows, whose last bits are not, are in float64: EM would let a difference grow to the fourth digit. The
+    # log-likelihood is corrected, to first order, for what rounding the parameters cost: exact to about 1e-6 per row
+    # with tens of entries.
     slopes, constants = _linear(params, family)
     slopes32 = np.ascontiguousarray(slopes.T, dtype=np.float32)
     constants32 = constants.astype(np.float32)
@@ -151,44 +92,14 @@ def _linear(params: MixtureParams, family: Family) -> tuple[Array, Array]:
 
 
 def log_joint(X: Counts, params: MixtureParams, family: Family) -> Array:
-    """Return log P(x_i, state j) in double precision.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        The data.
-    params : MixtureParams
-        Weights (k,) and centers (k, d).
-    family : Family
-        Distribution of a row given its state.
-
-    Returns
-    -------
-    array (n, k)
-        Nats.
-    """
+    """Return log P(x_i, state j) in double precision, (n, k). X (n, d)."""
     slopes, constants = _linear(params, family)
     right = np.ascontiguousarray(slopes.T)
     return np.vstack(list(map_blocks(lambda block: block @ right + constants, X)))
 
 
 def log_densities(X: Counts, params: MixtureParams, family: Family) -> Array:
-    """Return log P(x_i), block by block.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        The data.
-    params : MixtureParams
-        Weights (k,) and centers (k, d).
-    family : Family
-        Distribution of a row given its state.
-
-    Returns
-    -------
-    array (n,)
-        Nats.
-    """
+    """Return log P(x_i), block by block, (n,). X (n, d)."""
     slopes, constants = _linear(params, family)
     right = np.ascontiguousarray(slopes.T)
     return np.concatenate(
@@ -197,22 +108,7 @@ def log_densities(X: Counts, params: MixtureParams, family: Family) -> Array:
 
 
 def most_likely(X: Counts, params: MixtureParams, family: Family) -> Labels:
-    """Return the state with the largest posterior for every row; the first one of equal ones.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        The data.
-    params : MixtureParams
-        Weights (k,) and centers (k, d).
-    family : Family
-        Distribution of a row given its state.
-
-    Returns
-    -------
-    array of int (n,)
-        States, 0 to k-1.
-    """
+    """Return the state with the largest posterior for every row; the first one of equal ones, (n,). X (n, d)."""
     slopes, constants = _linear(params, family)
     right = np.ascontiguousarray(slopes.T)
     found = map_blocks(lambda block: (block @ right + constants).argmax(axis=1), X)
@@ -220,23 +116,7 @@ def most_likely(X: Counts, params: MixtureParams, family: Family) -> Labels:
 
 
 def posteriors(log_joints: Array) -> Array:
-    """Normalize log joint probabilities to posteriors.
-
-    Parameters
-    ----------
-    log_joints : array (n, k)
-        Nats.
-
-    Returns
-    -------
-    array (n, k)
-        Rows sum to 1.
-
-    Examples
-    --------
-    >>> posteriors(np.log([[0.1, 0.3]])).round(3)
-    array([[0.25, 0.75]])
-    """
+    """Normalize log joint probabilities to posteriors, (n, k)."""
     shifted = np.exp(log_joints - log_joints.max(axis=1, keepdims=True))
     result: Array = shifted / shifted.sum(axis=1, keepdims=True)
     return result

@@ -22,20 +22,7 @@ BLOCK_ROWS = 8_000
 
 
 def row_blocks(X: Counts, size: int = BLOCK_ROWS) -> Iterator[Any]:
-    """Yield consecutive row blocks of `X`; sparse blocks share the memory of `X`.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        The data.
-    size : int, default=8000
-        Rows of a block; the last one may be shorter.
-
-    Yields
-    ------
-    sparse rows or array (at most `size`, d)
-        The next rows.
-    """
+    """Yield consecutive row blocks of `X`; sparse blocks share the memory of `X`."""
     for start in range(0, max(X.shape[0], 1), size):
         yield rows_between(X, start, min(start + size, X.shape[0]))
 
@@ -55,28 +42,9 @@ def rows_between(X: Counts, start: int, stop: int) -> Any:
 def map_blocks(
     function: Callable[[Any], T], X: Counts, size: int = BLOCK_ROWS, *, workers: int | None = None
 ) -> Iterator[T]:
-    """Apply `function` to every row block on a pool of threads; results come in the order of the rows.
-
-    The blocks do not depend on the number of cores and their results are taken in order, so that sums over
-    them are the same on every machine. At most two blocks per thread wait, so that memory stays bounded.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a row block. Sparse products and ufuncs release the interpreter's lock.
-    X : sparse rows or array (n, d)
-        The data.
-    size : int, default=8000
-        Rows of a block.
-    workers : int, optional
-        Threads; by default one for every core. 1 where a result is large and the work holds the
-        interpreter's lock.
-
-    Yields
-    ------
-    object
-        What `function` returned for the next block.
-    """
+    """Apply `function` to every row block on a pool of threads; results come in the order of the rows."""
+    # The blocks do not depend on the number of cores and their results are taken in order, so that sums over them are
+    # the same on every machine. At most two blocks per thread wait, so that memory stays bounded.
     if sparse.issparse(X) and X.format != "csr":
         X = sparse.csr_array(X)
     workers = workers or n_threads()
@@ -96,22 +64,7 @@ def map_blocks(
 def sum_blocks(
     function: Callable[[Any], tuple[Any, ...]], X: Counts, size: int = BLOCK_ROWS
 ) -> list[Any]:
-    """Sum, in double precision, the tuple of arrays that `function` returns for every row block.
-
-    Parameters
-    ----------
-    function : callable
-        Takes a row block, returns a tuple of arrays or numbers whose shapes do not depend on the block.
-    X : sparse rows or array (n, d)
-        The data.
-    size : int, default=8000
-        Rows of a block.
-
-    Returns
-    -------
-    list of array (float64)
-        The sums, in the order of the tuple.
-    """
+    """Sum, in double precision, the tuple of arrays that `function` returns for every row block."""
     totals: list[Any] = []
     for parts in map_blocks(function, X, size):
         if not totals:
@@ -140,10 +93,8 @@ def _controller() -> ThreadpoolController:
 
 
 def _take_over() -> None:
-    """Let this thread set the limit of OpenBLAS, which otherwise only the first thread that set one may.
-
-    The lock below sees to it that threads do not set it against each other.
-    """
+    """Let this thread set the limit of OpenBLAS, which otherwise only the first thread that set one may."""
+    # The lock below sees to it that threads do not set it against each other.
     for library in _controller().lib_controllers:
         clear = getattr(library, "clear_controlling_thread", None)
         if clear is not None:
@@ -160,15 +111,8 @@ class _Held:
 
 @contextmanager
 def single_threaded_blas() -> Iterator[None]:
-    """Hold BLAS at one thread: our own pool over row blocks uses the cores better.
-
-    The limit holds for the process; when fits overlap, the last one to end lifts it.
-
-    Yields
-    ------
-    None
-        While held.
-    """
+    """Hold BLAS at one thread: our own pool over row blocks uses the cores better."""
+    # The limit holds for the process; when fits overlap, the last one to end lifts it.
     with _Held.lock:
         if _Held.depth == 0:
             _take_over()

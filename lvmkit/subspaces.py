@@ -228,20 +228,7 @@ class SubspaceMoments:
 
 
 def turned(core: Array, mix: Array) -> Array:
-    """Return a symmetric tensor in new coordinates: T(A·, A·, A·).
-
-    Parameters
-    ----------
-    core : array (q, q, q)
-        Symmetric tensor.
-    mix : array (q, k)
-        A.
-
-    Returns
-    -------
-    array (k, k, k)
-        Symmetric.
-    """
+    """Return a symmetric tensor in new coordinates: T(A·, A·, A·), (k, k, k). core (q, q, q), mix (q, k)."""
     result: Array = np.einsum("abc,ai,bj,cl->ijl", core, mix, mix, mix, optimize=True)
     return result
 
@@ -352,35 +339,9 @@ def leading_eigenvectors(
     oversample: int = 10,
     max_blocks: int = 8,
 ) -> Array:
-    """Return the k algebraically largest eigenvectors of a symmetric operator on blocks of vectors.
-
-    Parameters
-    ----------
-    product : callable (d, m) -> (d, m)
-        Multiplies a block of vectors.
-    d : int
-        Size of the operator.
-    k : int
-        How many eigenvectors, at most d.
-    start : array (d,)
-        The first block consists of the coordinates that are largest here.
-    tol : float
-        Stop when the k eigenvalues change by less, relative to each.
-    oversample : int, default=10
-        More vectors in a block than are asked for: faster where eigenvalues lie close.
-    max_blocks : int, default=8
-        At most so many products with a block.
-
-    Returns
-    -------
-    array (d, k)
-        Orthonormal columns, largest first, with fixed signs.
-
-    Notes
-    -----
-    Block Krylov iteration with full orthogonalization (Musco and Musco 2015). The start is a choice of
-    features, so that nothing depends on chance, nor on the order of rows or features.
-    """
+    """Return the k algebraically largest eigenvectors of a symmetric operator on blocks of vectors, (d, k)."""
+    # Block Krylov iteration with full orthogonalization (Musco and Musco 2015). The start is a choice of features, so
+    # that nothing depends on chance, nor on the order of rows or features.
     width = min(k + oversample, d)
     if d <= min(3 * width, LARGEST_DENSE):
         dense = product(np.eye(d))

@@ -77,34 +77,10 @@ EQUAL_ROWS = Weighting("EQUAL_ROWS", _inverse_falling, _long_enough)
 
 
 def row_totals(X: Any) -> Array:
-    """Return the sum of every row.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        Counts.
-
-    Returns
-    -------
-    array (n,)
-        Totals.
-    """
+    """Return the sum of every row, (n,). X (n, d)."""
     return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
 
 
 def row_divisors(weighting: Weighting, totals: Array) -> Array:
-    """Return what rows of these totals add to the divisors.
-
-    Parameters
-    ----------
-    weighting : Weighting
-        How rows enter.
-    totals : array (n,)
-        Sum of every row.
-
-    Returns
-    -------
-    array (3,)
-        Divisors of order 1, 2 and 3.
-    """
+    """Return what rows of these totals add to the divisors, (3,). totals (n,)."""
     return np.array([weighting.divisor(order, totals).sum() for order in (1, 2, 3)])

@@ -147,45 +147,14 @@ def population(centers: Any, weights: Any) -> Whitened:
 
 
 def symmetrized(core: Array) -> Array:
-    """Average a tensor that is symmetric in its last two directions over all three.
-
-    Parameters
-    ----------
-    core : array (k, k, k)
-        Symmetric in the last two directions.
-
-    Returns
-    -------
-    array (k, k, k)
-        Symmetric in all.
-    """
+    """Average a tensor that is symmetric in its last two directions over all three, (k, k, k)."""
     mean: Array = (core + core.transpose(1, 0, 2) + core.transpose(1, 2, 0)) / 3
     return mean
 
 
 def with_slices(whitened: Whitened, plain: Array, image: Array, alpha0: float) -> Whitened:
-    """Add the slices of all features to moments that hold the core.
-
-    Parameters
-    ----------
-    whitened : Whitened
-        Moments, of a Dirichlet allocation if `alpha0` is not 0.
-    plain : array (d, k, k)
-        Slices WᵀM₃,ᵣW of the words' third moment, as for a mixture.
-    image : array (d, k)
-        M₂W of the words' second moment, as for a mixture.
-    alpha0 : float
-        Sum of the Dirichlet parameters; 0 for a mixture.
-
-    Returns
-    -------
-    Whitened
-        With slices, scaled as the core is.
-
-    Notes
-    -----
-    Ruffini thesis, Theorem 3.3.1, times (α₀+1)(α₀+2)/2.
-    """
+    """Add the slices of all features to moments that hold the core. plain (d, k, k), image (d, k)."""
+    # Ruffini thesis, Theorem 3.3.1, times (α₀+1)(α₀+2)/2.
     if not alpha0:
         return replace(whitened, slices=plain)
     m1, W = whitened.m1, whitened.whitener

@@ -31,10 +31,8 @@ def frame(
     right: int = 12,
     below: int = 8,
 ) -> alt.LayerChart:
-    """Lay charts over each other inside fixed margins; width is of the whole, height of the inside.
-
-    Margins are given, not found from the texts, because measuring texts takes vl-convert 4 ms each.
-    """
+    """Lay charts over each other inside fixed margins; width is of the whole, height of the inside."""
+    # Margins are given, not found from the texts, because measuring texts takes vl-convert 4 ms each.
     heads = wrapped(title, width - 8, TITLE_SIZE, bold=True)
     subs = wrapped(subtitle, width - 8, TEXT_SIZE) if subtitle else []
     top = len(heads) * (TITLE_SIZE + 4) + len(subs) * (TEXT_SIZE + 4) + 12

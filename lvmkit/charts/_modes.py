@@ -11,18 +11,10 @@ Labels = Sequence[Any]
 
 
 class Modes(NamedTuple):
-    """Names of modes, and of the places along each.
+    """Names of modes, and of the places along each."""
 
-    Parameters
-    ----------
-    names : tuple of str
-        One for each mode.
-    labels : tuple of tuple of str
-        For each mode, one for each place.
-    """
-
-    names: tuple[str, ...]
-    labels: tuple[tuple[str, ...], ...]
+    names: tuple[str, ...]  # One for each mode
+    labels: tuple[tuple[str, ...], ...]  # For each mode, one for each place
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -44,13 +36,7 @@ def named_modes(
     mode_names: Sequence[str] | None = None,
     labels: Sequence[Labels | None] | None = None,
 ) -> Modes:
-    """Check the names of modes and of their places, and make up those that are missing.
-
-    Raises
-    ------
-    ValueError
-        If there is not one name for each.
-    """
+    """Check the names of modes and of their places, and make up those that are missing."""
     order = len(shape)
     if mode_names is not None and (isinstance(mode_names, str) or len(mode_names) != order):
         msg = f"mode_names needs one text for each of the {order} modes; found {mode_names!r}"

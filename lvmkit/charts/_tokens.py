@@ -68,10 +68,8 @@ class Tokens:
         return self._texts.setdefault(value, _letters(len(self._texts)))
 
     def _unlinked(self, layer: Spec, data: Any, datasets: dict[str, Rows]) -> Spec:
-        """Let one column of tokens stand for a layer's links and descriptions; drop its tooltips.
-
-        A picture shows no tooltips, and the description tells the same.
-        """
+        """Let one column of tokens stand for a layer's links and descriptions; drop its tooltips."""
+        # A picture shows no tooltips, and the description tells the same.
         encoding = layer.get("encoding", {})
         name = data.get("name") if isinstance(data, dict) else None
         told, href = (_column(encoding.get(channel)) for channel in ("description", "href"))

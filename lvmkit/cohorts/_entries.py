@@ -82,10 +82,8 @@ def tally(entries: Entries, *, system: str | None, level: str, repairs: Repairs)
 
 
 def number_records(entries: Entries, repairs: Repairs) -> None:
-    """Give records numbers in the order of their ids: whole numbers by value, then texts.
-
-    Blanks are cut from the distinct texts, in a second query: in one, DuckDB would cut them from every row.
-    """
+    """Give records numbers in the order of their ids: whole numbers by value, then texts."""
+    # Blanks are cut from the distinct texts, in a second query: in one, DuckDB would cut them from every row.
     entries.database.execute(
         "CREATE TEMP TABLE ids AS SELECT p, count(*) AS n FROM entries GROUP BY p"
     )

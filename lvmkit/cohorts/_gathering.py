@@ -83,10 +83,8 @@ class Reading:
     def attributes_of(
         self, table: Table | None, patient: str, person: str, ids: npt.NDArray[np.object_]
     ) -> pd.DataFrame:
-        """Attributes of the patients, from a table of their own or from columns of an open source.
-
-        `person` is the SQL of the source's column `patient`.
-        """
+        """Attributes of the patients, from a table of their own or from columns of an open source."""
+        # `person` is the SQL of the source's column `patient`.
         if isinstance(self.attributes, str) and table and self.attributes in table.kinds:
             column_list("attributes", self.attributes)  # a column is no file: refused
         if self.attributes is None or isinstance(self.attributes, pd.DataFrame | str | Path):

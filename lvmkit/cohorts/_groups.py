@@ -54,10 +54,8 @@ class Mode:
 def read_codes(
     codes: pd.DataFrame, entries: Entries, mode: Mode, repairs: Repairs
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Spell and group distinct texts (c, rows); return them with code, group and its number k, and the groups' labels.
-
-    A code that has no group has the number -1.
-    """
+    """Spell and group distinct texts (c, rows); return them with code, group and number k, and the groups' labels."""
+    # A code that has no group has the number -1.
     system = _system(codes, mode)
     with _advised_by_mode(mode.name):
         read = spelled(codes.assign(system=system), entries, _level(mode.group), repairs)

@@ -62,10 +62,8 @@ class _RefusedError(ValueError):
 
 
 def _try(path: Path) -> None:
-    """Refuse a file on which the HDF5 library ends the process, or does not end: a process of its own tries it.
-
-    What does not say that it began tells nothing of the file: there is no Python to start, or it is another program.
-    """
+    """Refuse a file on which the HDF5 library ends the process, or does not end: a process of its own tries it."""
+    # What does not say that it began tells nothing of the file: there is no Python to start, or it is another program.
     if getattr(sys, "frozen", False) or not sys.executable:
         return
     command = [sys.executable, "-P", str(TRIAL), str(path.absolute())]
@@ -90,11 +88,9 @@ def _try(path: Path) -> None:
 
 
 def _check_links(file: Any, name: str) -> None:
-    """Refuse links and arrays that lead out of the file, and whatever is reached a second time.
-
-    anndata writes no second link to anything; groups linked twice, one inside another, have more paths than can
-    be walked, by it or here.
-    """
+    """Refuse links and arrays that lead out of the file, and whatever is reached a second time."""
+    # anndata writes no second link to anything; groups linked twice, one inside another, have more paths than can be
+    # walked, by it or here.
     seen = {h5py.h5o.get_info(file.id).addr}
     waiting, room = [(file, 0)], MAX_UNSTORED_BYTES
     while waiting:

@@ -167,10 +167,8 @@ def trimmed(text: str) -> str:
 
 
 def local_day(column: str) -> str:
-    """Return SQL of the calendar day written in a text, as 2010-12-31 or 20101231; NULL where there is none.
-
-    A time and a zone may follow; the day is the one written, wherever this runs.
-    """
+    """Return SQL of the calendar day written in a text, as 2010-12-31 or 20101231; NULL where there is none."""
+    # A time and a zone may follow; the day is the one written, wherever this runs.
     text = trimmed(column)
     day = f"CASE WHEN length({text}) > 10 THEN regexp_replace({text}, '{ZONED}', '\\1\\2') ELSE {text} END"
     digits = f"CASE WHEN length({text}) = 8 THEN try_strptime({text}, '%Y%m%d') END"
@@ -232,10 +230,9 @@ def opened_in(
 
 
 class Interruptible:
-    """A DuckDB connection whose queries Ctrl-C ends.
+    """A DuckDB connection whose queries Ctrl-C ends."""
 
-    DuckDB does not always hear it in the thread that waits for a query, so that another thread has to wait.
-    """
+    # DuckDB does not always hear it in the thread that waits for a query, so that another thread has to wait.
 
     def __init__(self, database: duckdb.DuckDBPyConnection) -> None:
         self._database = database

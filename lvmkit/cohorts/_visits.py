@@ -22,11 +22,10 @@ ROWS_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True)
 class Visits:
-    """Tables of events: one, each row of which has a code of every mode, or one table for each mode.
+    """Tables of events: one, each row of which has a code of every mode, or one table for each mode."""
 
-    Their columns are p, v, d, day, x and n (patient, visit, date as text and as a day, index date, count) and c0,
-    c1, … (the code of each mode); those that are not needed are missing.
-    """
+    # Their columns are p, v, d, day, x and n (patient, visit, date as text and as a day, index date, count) and c0, c1,
+    # … (the code of each mode); those that are not needed are missing.
 
     database: duckdb.DuckDBPyConnection
     tables: tuple[str, ...]
@@ -104,10 +103,8 @@ def number_codes(visits: Visits, mode: int, repairs: Repairs) -> tuple[pd.DataFr
 
 
 def count_cells(visits: Visits, shape: tuple[int, ...], repairs: Repairs) -> Cells:
-    """Count, for each patient and codes of all modes, the visits (or rows, or their counts) that have them.
-
-    Patients are counted by blocks, so that memory grows with the cells and not with the ways to them.
-    """
+    """Count, for each patient and codes of all modes, the visits (or rows, or their counts) that have them."""
+    # Patients are counted by blocks, so that memory grows with the cells and not with the ways to them.
     modes = range(len(visits.modes))
     rows = sum(visits.one(f"SELECT count(*) FROM {table}") for table in visits.tables)
     if len(visits.tables) > 1:

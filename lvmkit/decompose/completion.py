@@ -88,24 +88,7 @@ def completion(
 def second_order_components(
     whitener: Array, image: Array, rotation: Array, mean: Array
 ) -> Components:
-    """Read the parameters off the first two moments, given the rotation that the third decides.
-
-    Parameters
-    ----------
-    whitener : array (d, k)
-        W.
-    image : array (d, k)
-        E, with M₂ = EEᵀ.
-    rotation : array (k, k)
-        O, orthogonal; its columns have the direction of √ω_j Wᵀμ_j.
-    mean : array (d,)
-        First moment.
-
-    Returns
-    -------
-    Components
-        √ω = OᵀWᵀm₁ and μ_j = E o_j/√ω_j; a state that the mean does not show gets a small weight.
-    """
+    """Read the parameters off the first two moments, given the rotation that the third decides."""
     roots = rotation.T @ (whitener.T @ mean)
     directions = rotation * np.where(roots < 0, -1.0, 1.0)
     roots = np.maximum(np.abs(roots), 1e-3)
@@ -114,22 +97,7 @@ def second_order_components(
 
 
 def coinciding_slices(centers: Array, weights: Array, whitener: Array) -> Array:
-    """Return the part of H that entries (r, h, l) of Σ ω μ⊗μ⊗μ with coinciding indexes contribute.
-
-    Parameters
-    ----------
-    centers : array (k, d)
-        μ.
-    weights : array (k,)
-        ω.
-    whitener : array (d, k)
-        W.
-
-    Returns
-    -------
-    array (d, k, k)
-        Slices of the terms h = l, h = r or l = r, each counted once.
-    """
+    """Return the part of H that entries (r, h, l) of Σ ω μ⊗μ⊗μ with coinciding indexes contribute, (d, k, k)."""
     # h = l: one k×k matrix per state; h = r and l = r: an outer product each; r = h = l was counted thrice.
     squares = np.einsum("jh,ha,hb->jab", centers**2, whitener, whitener, optimize=True)
     same_pair = np.einsum("j,jr,jab->rab", weights, centers, squares, optimize=True)

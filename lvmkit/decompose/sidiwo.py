@@ -64,20 +64,7 @@ def sidiwo(
 
 
 def sidiwo_rotation(slices: Array, core: Array) -> Array:
-    """Return the rotation that minimizes the sum of the norms off the diagonal.
-
-    Parameters
-    ----------
-    slices : array (d, l, l)
-        H.
-    core : array (l, l, l)
-        The same, whitened along the features too: its best separated slice is where the search begins.
-
-    Returns
-    -------
-    array (l, l)
-        Orthogonal.
-    """
+    """Return the rotation that minimizes the sum of the norms off the diagonal, (l, l)."""
     k = slices.shape[1]
     if k <= 2:
         return joint_rotation(slices)

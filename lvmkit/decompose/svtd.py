@@ -61,18 +61,7 @@ def svtd(
 
 
 def separating_rotation(slices: Array) -> Array:
-    """Return the eigenvectors of the slice whose eigenvalues lie farthest apart.
-
-    Parameters
-    ----------
-    slices : array (d, k, k)
-        Symmetric matrices.
-
-    Returns
-    -------
-    array (k, k)
-        Eigenvectors, in columns, of the slice with the largest minimum gap between eigenvalues.
-    """
+    """Return the eigenvectors of the slice whose eigenvalues lie farthest apart, (k, k). slices (d, k, k)."""
     k = slices.shape[1]
     if k == 1:
         return np.eye(1)

@@ -224,10 +224,8 @@ def _slack(cells: Array, bound: Array, threshold: int) -> tuple[Array, Array]:
 def _protected(
     mask: Mask, low: Array, high: Array, few: Mask, rank: Array, need: int
 ) -> Mask | None:
-    """Hide further cells of a line until the hidden ones are safe; None if they never are.
-
-    Cells of a line sum to something known; of a cell that is subtracted, low and high are swapped.
-    """
+    """Hide further cells of a line until the hidden ones are safe; None if they never are."""
+    # Cells of a line sum to something known; of a cell that is subtracted, low and high are swapped.
     chosen = mask.copy()
     while True:
         lack_low, lack_high = _lack(chosen, low, high, few, need)

@@ -15,28 +15,9 @@ FLAT = 1e-10
 
 
 def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | Refusal:
-    """Split rows by two discriminators, each orthogonal to the other side as far as possible.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    sums : Sums
-        Their sums.
-    equalize : float
-        Power of their mean square that features are divided by; 0 leaves them as they are.
-
-    Returns
-    -------
-    Split or Refusal
-        Discriminators D with D M̂₂ Dᵀ = identity, M̂₂ the raw second moment; strength √(A² + B²)/C of the cost
-        C + A cos 4t + B sin 4t: 1 if the rotation makes all slices diagonal, 0 if all rotations are as good.
-
-    Notes
-    -----
-    Ruffini thesis, Algorithm 5, with problem 6.7 in closed form. Features of 0/1 data differ in frequency by
-    orders of magnitude, and the raw second moment sees the most frequent ones only: see `SpectralTree`.
-    """
+    """Split rows by two discriminators, each orthogonal to the other side as far as possible. rows (n, d)."""
+    # Ruffini thesis, Algorithm 5, with problem 6.7 in closed form. Features of 0/1 data differ in frequency by orders
+    # of magnitude, and the raw second moment sees the most frequent ones only: see `SpectralTree`.
     n = rows.shape[0]
     scale = feature_scale(rows, sums, equalize)
     values, vectors = leading_two(rows, sums, scale)
@@ -54,22 +35,7 @@ def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | Refusal:
 
 
 def feature_scale(rows: Rows, sums: Sums, equalize: float) -> Array:
-    """Return what features are multiplied with: their mean squares to the power −`equalize`, 0 for absent ones.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    sums : Sums
-        Their sums.
-    equalize : float
-        The power.
-
-    Returns
-    -------
-    array (d,)
-        Factors. A mean square below 1/10,000 of the largest counts as that large: noise must not be blown up.
-    """
+    """Return what features are multiplied with: their mean squares to the power −`equalize`, 0 for absent ones."""
     if not equalize:
         return np.ones(rows.shape[1])
     squares = _squares(rows, sums) / rows.shape[0]

@@ -15,24 +15,7 @@ SMALL = 100
 
 
 def leading_two(rows: Rows, sums: Sums, scale: Array) -> tuple[Array, Array]:
-    """Return the two largest eigenvalues of the second moment, and their eigenvectors.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows x of a node.
-    sums : Sums
-        Its sums.
-    scale : array (d,)
-        What features are multiplied with.
-
-    Returns
-    -------
-    values : array (2,)
-        Of Σ (scale·x)(scale·x)ᵀ/n, largest first; 0 where there is no second direction.
-    vectors : array (d, 2)
-        Orthonormal, with fixed signs.
-    """
+    """Return the two largest eigenvalues of the second moment, and their eigenvectors. rows (n, d), scale (d,)."""
     n, d = rows.shape
     if sums.second is not None:
         values, vectors = _largest(sums.second * (scale[:, None] * scale), sums.first * scale)

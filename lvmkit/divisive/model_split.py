@@ -27,48 +27,16 @@ EM_TOL = 1e-5
 
 
 def family_of(rows: Rows) -> Family:
-    """Return the family that fits the entries: Bernoulli for 0/1 rows, words for larger counts.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        All rows.
-
-    Returns
-    -------
-    Family
-        The family.
-    """
+    """Return the family that fits the entries: Bernoulli for 0/1 rows, words for larger counts. rows (n, d)."""
     values = rows.data if sparse.issparse(rows) else rows
     return BERNOULLI if values.max(initial=0.0) <= 1 else MULTINOMIAL
 
 
 def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | Refusal:
-    """Split rows by the more likely of two pseudo-centers.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node: 0/1 or counts.
-    sums : Sums
-        Their sums.
-    family : Family
-        Bernoulli or multinomial.
-    em : bool
-        Refine the pseudo-centers by EM.
-
-    Returns
-    -------
-    Split or Refusal
-        Discriminators are the slopes of the two log-likelihoods, centers the pseudo-centers; the strength is
-        1 − the mean entropy of the rows' posteriors, in bits.
-
-    Notes
-    -----
-    Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou et al. 2013) instead of by their lengths
-    (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
-    hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
-    """
+    """Split rows by the more likely of two pseudo-centers. rows (n, d)."""
+    # Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou et al. 2013) instead of by their lengths
+    # (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
+    # hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
     if rows.shape[1] < 2:
         return Refusal("it has one feature only: nothing tells two components apart")
     if family is MULTINOMIAL and not (row_totals(rows) >= 3).any():
@@ -88,26 +56,7 @@ def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | 
 def likelihood_split(
     rows: Rows, params: MixtureParams, prior: Prior, family: Family, *, em: bool
 ) -> Split:
-    """Split rows by a mixture of two, refined by EM if asked.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    params : MixtureParams
-        Two weights and centers.
-    prior : Prior
-        Keeps the centers inside their valid set.
-    family : Family
-        Distribution of a row given its side.
-    em : bool
-        Whether to refine.
-
-    Returns
-    -------
-    Split
-        By posteriors.
-    """
+    """Split rows by a mixture of two, refined by EM if asked. rows (n, d)."""
     if em:
         step = em_step(rows, family, prior)
         params = run_em(params, step, tol=EM_TOL, max_iter=EM_STEPS).params
@@ -118,28 +67,8 @@ def likelihood_split(
 
 
 def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
-    """Refine a split by EM, from the means and the sizes of its sides.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    sums : Sums
-        Their sums.
-    split : Split
-        Where to begin.
-    family : Family
-        Distribution of a row given its side.
-
-    Returns
-    -------
-    Split
-        By posteriors of the mixture found.
-
-    Notes
-    -----
-    Ruffini thesis, section 6.3, last paragraph.
-    """
+    """Refine a split by EM, from the means and the sizes of its sides. rows (n, d)."""
+    # Ruffini thesis, section 6.3, last paragraph.
     n, m = len(split.side), int(split.side.sum())
     other = column_sums(rows, split.side)
     centers = np.stack([(sums.first - other) / max(n - m, 1), other / max(m, 1)])
@@ -150,22 +79,7 @@ def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
 
 
 def node_prior(rows: Rows, sums: Sums, family: Family) -> Prior:
-    """Return one imaginary row for every center: at the node's mean, or of the node's words.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    sums : Sums
-        Their sums.
-    family : Family
-        Bernoulli or multinomial.
-
-    Returns
-    -------
-    Prior
-        Of the family.
-    """
+    """Return one imaginary row for every center: at the node's mean, or of the node's words. rows (n, d)."""
     n, d = rows.shape
     if family is BERNOULLI:
         return Prior.around(sums.first, n, 1.0)

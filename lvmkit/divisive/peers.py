@@ -17,24 +17,8 @@ ROUNDING = 1e-13
 
 
 def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
-    """Split rows by the side of the mean that they lie on, along the first principal direction.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    sums : Sums
-        Their sums.
-
-    Returns
-    -------
-    Split or Refusal
-        Strength: share of the variation between the sides.
-
-    Notes
-    -----
-    Principal direction divisive partitioning, Boley, Data Mining and Knowledge Discovery 2 (1998).
-    """
+    """Split rows by the side of the mean that they lie on, along the first principal direction. rows (n, d)."""
+    # Principal direction divisive partitioning, Boley, Data Mining and Knowledge Discovery 2 (1998).
     n = rows.shape[0]
     mean = sums.first / n
     values, direction = _principal(rows, sums, mean)
@@ -47,22 +31,7 @@ def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
 
 
 def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | Refusal:
-    """Split rows by scikit-learn's k-means with two clusters, one start, as its bisecting k-means does.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    sums : Sums
-        Their sums.
-    random_state : int
-        Seed of the start.
-
-    Returns
-    -------
-    Split or Refusal
-        Strength: share of the variation between the sides.
-    """
+    """Split rows by scikit-learn's k-means with two clusters, one start, as its bisecting k-means does. rows (n, d)."""
     with np.errstate(invalid="ignore"):  # five rows on AVX-512: see `factorization.updates`
         centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_
     centers = centers.astype(np.float64)

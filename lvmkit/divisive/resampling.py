@@ -12,18 +12,7 @@ from lvmkit.scores.matching import adjusted_rand
 
 
 def canonical_ranks(rows: Rows) -> Labels:
-    """Return an order of the rows by what they hold, whatever the order in which they stand.
-
-    Parameters
-    ----------
-    rows : sparse rows (CSR) or array (n, d)
-        All rows.
-
-    Returns
-    -------
-    array of int (n,)
-        Ranks of the rows' hashes; equal rows follow each other.
-    """
+    """Return an order of the rows by what they hold, whatever the order in which they stand, (n,). rows (n, d)."""
     entries = rows if sparse.issparse(rows) else sparse.csr_array(rows)
     n, d = entries.shape
     salt = np.random.default_rng(0).integers(1, 2**63, d, dtype=np.uint64)
@@ -52,28 +41,7 @@ def reappearance(
     n_resamples: int,
     seed: Sequence[int],
 ) -> float:
-    """Split halves of the rows anew, and see how alike all rows are split.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    split : Split
-        What is judged.
-    resplit : callable rows -> Split or Refusal
-        Splits other rows by the same method.
-    order : array of int (n,)
-        The rows in canonical order.
-    n_resamples : int
-        How many halves are drawn; what differs between them is as large as between samples of n rows.
-    seed : sequence of int
-        Seed of the draws.
-
-    Returns
-    -------
-    float
-        Mean adjusted Rand index between the split and those of the halves; 0 for a half that is not split.
-    """
+    """Split halves of the rows anew, and see how alike all rows are split. rows (n, d), order (n,)."""
     generator = np.random.default_rng(np.random.SeedSequence(seed))
     n, found = len(order), []
     for _ in range(n_resamples):

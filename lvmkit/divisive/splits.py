@@ -85,13 +85,7 @@ class Refusal(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What is known of a node before its rows are looked at.
-
-    Examples
-    --------
-    >>> Sums(np.array([2.0]), None).second is None
-    True
-    """
+    """What is known of a node before its rows are looked at."""
 
     first: Array
     """(d,): Σ x."""
@@ -106,44 +100,12 @@ Splitter = Callable[[Rows, Sums], Split | Refusal]
 def linear_split(
     slopes: Array, offsets: Array, scores: Array, strength: float, centers: Array | None = None
 ) -> Split:
-    """Return the split that sends a row where its score is larger.
-
-    Parameters
-    ----------
-    slopes : array (2, d)
-        Vectors.
-    offsets : array (2,)
-        Constants.
-    scores : array (n, 2)
-        Scores of the rows under these.
-    strength : float
-        How clear the split is.
-    centers : array (2, d), optional
-        The method's own centers.
-
-    Returns
-    -------
-    Split
-        By the rule "linear".
-    """
+    """Return the split that sends a row where its score is larger."""
     return Split(slopes, offsets, "linear", chosen_side(scores, "linear"), strength, centers)
 
 
 def column_sums(rows: Rows, weights: Labels | None = None) -> Array:
-    """Sum rows in double precision; products of single precision sparse rows would lose the last digits.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows.
-    weights : array of int (n,), optional
-        How often each row counts; once if not given.
-
-    Returns
-    -------
-    array (d,)
-        Σ x, or Σ w x.
-    """
+    """Sum rows in double precision; products of single precision sparse rows would lose the last digits, (d,)."""
     if not sparse.issparse(rows):
         if weights is None:
             return np.asarray(rows.sum(axis=0, dtype=np.float64))
@@ -153,22 +115,7 @@ def column_sums(rows: Rows, weights: Labels | None = None) -> Array:
 
 
 def between(rows: Rows, first: Array, side: Labels) -> float:
-    """Return by how much a split lowers the squared distances of rows from the means of their sides (Ward).
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        The rows of a node.
-    first : array (d,)
-        Their sum.
-    side : array of int (n,)
-        0 or 1, both present.
-
-    Returns
-    -------
-    float
-        n₀n₁/n · ‖mean₁ − mean₀‖².
-    """
+    """Return by how much a split lowers the squared distances of rows from the means of their sides (Ward)."""
     n, m = len(side), int(side.sum())
     if not 0 < m < n:
         return 0.0

@@ -26,44 +26,12 @@ def ails(
     solve: Callable[..., Array] = box_least_squares,
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> IntegerFactors:
-    """Improve integer factors by alternating integer least squares until the fit changes by less than `tol`.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factors : sequence of array (R, I_n)
-        Where to start: whole numbers within the boxes.
-    weights : array of int (R,)
-        Lambda to start with; its entries are searched from 1 to the largest count.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-    rng : Generator
-        For columns that would be zero.
-    tol : float, default=1e-4
-        The iterations end when the fit changes by less.
-    max_iter : int, default=200
-        At most so many iterations.
-    solve : callable, default=box_least_squares
-        What solves the problems of one factor: takes and returns what `box_least_squares` does.
-    tell : callable, optional
-        Called again and again with the number of iterations made and the fit so far (NaN before the first); an
-        error it raises ends the work, which may take long.
-
-    Returns
-    -------
-    IntegerFactors
-        The factors; those given are left as they are.
-
-    Notes
-    -----
-    SUSTain (document 001), section 4.1.2, "AILS": first all weights together, then the rows of each factor, each an
-    integer least squares problem with box constraints that is solved to optimality. The document forms the
-    Khatri-Rao product of all factors, so that it has no such baseline for tensors; all that the problems
-    need of it are its inner products with itself and with the counts, as in Algorithm 3. A column that
-    would be zero gets a 1 at a coordinate drawn at random; but for that the fit never falls. Time
-    grows exponentially with R in the worst case.
-    """
+    """Improve integer factors by alternating integer least squares until the fit changes by less than `tol`."""
+    # SUSTain (document 001), section 4.1.2, "AILS": first all weights together, then the rows of each factor, each an
+    # integer least squares problem with box constraints that is solved to optimality. The document forms the Khatri-Rao
+    # product of all factors, so that it has no such baseline for tensors; all that the problems need of it are its
+    # inner products with itself and with the counts, as in Algorithm 3. A column that would be zero gets a 1 at a
+    # coordinate drawn at random; but for that the fit never falls. Time grows exponentially with R in the worst case.
     factors = unlocked(factors, rng)
     weights, trace = np.array(weights, dtype=np.int64), list[float]()
     inner, most = [gram(factor) for factor in factors], max(int(data.totals[2]), 1)

@@ -18,22 +18,7 @@ MAX_SCORE = 1_000
 
 
 def require_possible(shape: Sequence[int], n_components: int, names: Sequence[str]) -> None:
-    """Refuse modes of size 1, and more components than counts of a shape can have.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Sizes of the modes.
-    n_components : int
-        Number of components R.
-    names : sequence of str
-        Names of the modes.
-
-    Raises
-    ------
-    ValueError
-        Saying which mode, or how many are possible.
-    """
+    """Refuse modes of size 1, and more components than counts of a shape can have."""
     for mode, size in enumerate(shape):
         if size == 1:
             hint = ("n_samples=1", "n_features=1")[mode] if mode < 2 else "one index"
@@ -52,25 +37,7 @@ def require_possible(shape: Sequence[int], n_components: int, names: Sequence[st
 
 
 def boxes_of(min_score: Any, max_score: Any, order: int) -> list[Box]:
-    """Return what the scores of each mode may be.
-
-    Parameters
-    ----------
-    min_score, max_score : int or sequence of int
-        Smallest score, at most 0, and largest, at least 1; one number, or one per mode.
-    order : int
-        Number of modes.
-
-    Returns
-    -------
-    list of Box
-        One per mode.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range, or there are more or fewer than modes.
-    """
+    """Return what the scores of each mode may be."""
     least, most = (
         _per_mode(value, name, order)
         for value, name in ((min_score, "min_score"), (max_score, "max_score"))
@@ -91,18 +58,7 @@ def boxes_of(min_score: Any, max_score: Any, order: int) -> list[Box]:
 
 
 def signed(min_score: Any) -> bool:
-    """Tell whether negative scores are asked for, and with them negative counts.
-
-    Parameters
-    ----------
-    min_score : int or sequence of int
-        Smallest score, one number or one per mode; what is no number is refused elsewhere.
-
-    Returns
-    -------
-    bool
-        Whether one is below 0.
-    """
+    """Tell whether negative scores are asked for, and with them negative counts."""
     values = min_score if np.ndim(min_score) else [min_score]
     return any(isinstance(value, Real) and value < 0 for value in values)
 
@@ -119,29 +75,7 @@ def _per_mode(value: Any, name: str, order: int) -> list[Any]:
 def starts_of(
     init: Any, shape: Sequence[int], boxes: Sequence[Box], *, n_components: int
 ) -> tuple[str, ...] | Start:
-    """Return the kinds of starts asked for, or the one given.
-
-    Parameters
-    ----------
-    init : str or sequence of arrays
-        A kind, "best" for several, or one array (I_n, R) per mode and perhaps the weights (R,).
-    shape : sequence of int
-        Sizes of the modes.
-    boxes : sequence of Box
-        What scores may be.
-    n_components : int
-        Number of components R.
-
-    Returns
-    -------
-    tuple
-        Names of kinds; or factors, a component per row, and weights.
-
-    Raises
-    ------
-    ValueError
-        If the kind is unknown, or an array has another shape or other numbers than needed.
-    """
+    """Return the kinds of starts asked for, or the one given."""
     if isinstance(init, str):
         if init not in ("best", *KINDS):
             msg = f"init must be one of {', '.join(('best', *KINDS))}, or one array per mode; found {init!r}"
@@ -174,27 +108,7 @@ def starts_of(
 def whole(
     values: Any, name: str, *, least: int | None = None, most: int | None = None
 ) -> npt.NDArray[np.int64]:
-    """Return whole numbers as integers; refuse others.
-
-    Parameters
-    ----------
-    values : array
-        Numbers.
-    name : str
-        What they are.
-    least, most : int, optional
-        Bounds, both allowed.
-
-    Returns
-    -------
-    int array
-        The numbers.
-
-    Raises
-    ------
-    ValueError
-        Naming those that are not whole, or out of bounds.
-    """
+    """Return whole numbers as integers; refuse others."""
     numbers = as_numbers(values, name)
     wrong = ~np.isfinite(numbers) | (numbers != np.rint(numbers))
     if least is not None:

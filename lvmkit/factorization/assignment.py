@@ -23,32 +23,9 @@ GRID = 20
 def assigned(
     data: Unfolded, factors: Sequence[Array], weights: Weights, *, box: Box, pool: Pool = None
 ) -> Array:
-    """Score the indexes of the first mode against fixed factors of the others.
-
-    Each index descends, score by score, from zero and from its rounded real solution; the better end is taken.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factors : sequence of array (R, I_n)
-        Factors of the modes but the first.
-    weights : array of int (R,)
-        Lambda.
-    box : Box
-        What scores may be.
-    pool : ThreadPoolExecutor, optional
-        Threads; the calling one only if not given.
-
-    Returns
-    -------
-    array (R, I_1)
-        Whole numbers.
-
-    Notes
-    -----
-    SUSTain (document 001), equations (20) and (21) with the weights held.
-    """
+    """Score the indexes of the first mode against fixed factors of the others, (R, I_1)."""
+    # Each index descends, score by score, from zero and from its rounded real solution; the better end is taken.
+    # SUSTain (document 001), equations (20) and (21) with the weights held.
     every = [np.zeros((len(weights), data.shape[0]), dtype=np.float32), *factors]
     inner = [gram(factor) for factor in every[1:]]
     cross = hadamard([np.ones_like(inner[0]), *inner], 0) * np.outer(weights, weights)
@@ -61,24 +38,7 @@ def assigned(
 
 
 def products_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Pool = None) -> Array:
-    """Return the MTTKRP of one mode.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factors : sequence of array (R, I_n)
-        One per mode.
-    mode : int
-        Which.
-    pool : ThreadPoolExecutor, optional
-        Threads; the calling one only if not given.
-
-    Returns
-    -------
-    array (R, I_mode)
-        The products.
-    """
+    """Return the MTTKRP of one mode, (R, I_mode). factors (R, I_n)."""
     if mode == data.mode:
         return toward_rows(data, list(factors), pool=pool)
     return outward(data, inward(data, factors[data.mode], pool=pool), list(factors), mode)

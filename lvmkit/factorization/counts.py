@@ -18,51 +18,19 @@ EXACT = 2**24
 
 @dataclass(frozen=True)
 class Unfolded:
-    """A tensor of counts, unfolded along its longest mode.
+    """A tensor of counts, unfolded along its longest mode."""
 
-    The rows are what all products stream over; the columns are combinations of the other modes' indexes.
+    # The rows are what all products stream over; the columns are combinations of the other modes' indexes.
 
-    Attributes
-    ----------
-    shape : tuple of int
-        Sizes of the modes.
-    mode : int
-        The mode whose indexes are the rows: the longest one.
-    rows : csr_array (shape[mode], n_columns)
-        The counts: float32, or float64 if one is 2**24 or more.
-    places : dict of int to array (n_columns,)
-        For each other mode, which of its indexes each column belongs to.
-    n_merged : int
-        Entries whose coordinates stood more than once, and which were added to the first.
-
-    Examples
-    --------
-    >>> X = sparse.coo_array(([2, 1, 4], ([0, 1, 2], [0, 1, 1], [1, 0, 1])), shape=(3, 2, 2))
-    >>> data = Unfolded.of(X)
-    >>> data.mode, data.rows.toarray().tolist(), data.squared_norm
-    (0, [[2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 4.0]], 21.0)
-    """
-
-    shape: tuple[int, ...]
-    mode: int
-    rows: Any
+    shape: tuple[int, ...]  # Sizes of the modes
+    mode: int  # The mode whose indexes are the rows: the longest one
+    rows: Any  # The counts: float32, or float64 if one is 2**24 or more
     places: dict[int, npt.NDArray[np.intp]]
     n_merged: int = 0
 
     @classmethod
     def of(cls, X: Any) -> "Unfolded":
-        """Unfold sparse or dense counts of any order; duplicate coordinates are summed.
-
-        Parameters
-        ----------
-        X : sparse matrix, sparse array or array (I_1, ..., I_d)
-            The counts.
-
-        Returns
-        -------
-        Unfolded
-            Rows of the longest mode, the first of several.
-        """
+        """Unfold sparse or dense counts of any order; duplicate coordinates are summed. X (I_1, ..., I_d)."""
         if X.ndim == 2:
             return cls._of_matrix(X)
         tensor = sparse.coo_array(_wide(X))
@@ -132,20 +100,7 @@ class Unfolded:
         return np.stack([coords[n] for n in range(1, len(self.shape))]), found.data
 
     def khatri_rao(self, factors: list[Array], but: int | None = None) -> Array:
-        """Return, for each column, the product of the other modes' factor rows: (n_columns, R).
-
-        Parameters
-        ----------
-        factors : list of array (R, I_n)
-            One factor per mode, a component per row.
-        but : int, optional
-            A mode to leave out besides that of the rows.
-
-        Returns
-        -------
-        array (n_columns, R)
-            In double precision.
-        """
+        """Return, for each column, the product of the other modes' factor rows: (n_columns, R). factors (R, I_n)."""
         product = np.ones((self.rows.shape[1], len(factors[0])))
         for mode, place in self.places.items():
             if mode != but:
@@ -154,10 +109,8 @@ class Unfolded:
 
 
 def _columns(coords: list[Any], shape: list[int]) -> tuple[Any, list[npt.NDArray[np.intp]]]:
-    """Give the combinations of the columns' modes that occur numbers, frequent ones first.
-
-    What products read for the frequent columns then lies together, which makes them twice as fast.
-    """
+    """Give the combinations of the columns' modes that occur numbers, frequent ones first."""
+    # What products read for the frequent columns then lies together, which makes them twice as fast.
     grid: Any
     if prod(shape) <= max(len(coords[0]), 2**16):
         numbers, grid = (

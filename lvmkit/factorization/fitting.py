@@ -15,24 +15,12 @@ from lvmkit.factorization.updates import Box, Weights, gram, update_factor
 
 @dataclass(frozen=True)
 class IntegerFactors:
-    """An integer factorization, and how it came about.
+    """An integer factorization, and how it came about."""
 
-    Attributes
-    ----------
-    factors : list of array (R, I_n), float32
-        Whole numbers, a component per row; one array per mode.
-    weights : array of int (R,)
-        Lambda.
-    trace : list of float
-        Fit after each iteration.
-    stopped_by : {"tol", "max_iter", "start"}
-        Which rule ended it; "start" if no iteration was made.
-    """
-
-    factors: list[Array]
-    weights: Weights
-    trace: list[float]
-    stopped_by: str
+    factors: list[Array]  # (R, I_n): Whole numbers, a component per row; one array per mode
+    weights: Weights  # (R,): Lambda
+    trace: list[float]  # Fit after each iteration
+    stopped_by: str  # Which rule ended it; "start" if no iteration was made
 
     @property
     def fit(self) -> float:
@@ -53,41 +41,9 @@ def refine(
     pool: Pool = None,
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> IntegerFactors:
-    """Improve integer factors until the fit changes by less than `tol` from one iteration to the next.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factors : sequence of array (R, I_n)
-        Where to start: whole numbers within the boxes.
-    weights : array of int (R,)
-        Lambda to start with.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-    rng : Generator
-        For columns that would be zero.
-    tol : float, default=1e-4
-        The iterations end when the fit changes by less.
-    max_iter : int, default=200
-        At most so many iterations.
-    n_passes : int, default=1
-        How often the columns of one mode are gone through before the next mode.
-    pool : ThreadPoolExecutor, optional
-        Threads; the calling one only if not given.
-    tell : callable, optional
-        Called with the number of iterations made and the fit; an error it raises ends the fit.
-
-    Returns
-    -------
-    IntegerFactors
-        The factors; those given are left as they are.
-
-    Notes
-    -----
-    SUSTain (document 001), Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes:
-    what the modes of the columns need is one product with the factor of the rows.
-    """
+    """Improve integer factors until the fit changes by less than `tol` from one iteration to the next."""
+    # SUSTain (document 001), Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes: what
+    # the modes of the columns need is one product with the factor of the rows.
     factors = unlocked(factors, rng)
     weights, trace, sums = np.array(weights, dtype=np.int64), [], None
     inner = [gram(factor) for factor in factors]
@@ -112,40 +68,12 @@ def refine(
 
 
 def hadamard(inner: Sequence[Array], mode: int) -> Array:
-    """Multiply the inner products of all modes but one: C of equation (15).
-
-    Parameters
-    ----------
-    inner : sequence of array (R, R)
-        Inner products of every mode's columns.
-    mode : int
-        The mode left out.
-
-    Returns
-    -------
-    array (R, R)
-        In double precision.
-    """
+    """Multiply the inner products of all modes but one: C of equation (15), (R, R)."""
     return np.prod([g for n, g in enumerate(inner) if n != mode], axis=0)
 
 
 def fit_to(data: Unfolded, factors: Sequence[Array], weights: Array) -> float:
-    """Return the fit of any factors to counts, without forming the approximation.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factors : sequence of array (R, I_n)
-        One per mode.
-    weights : array (R,)
-        Lambda.
-
-    Returns
-    -------
-    float
-        1 - |X - X_hat| / |X|.
-    """
+    """Return the fit of any factors to counts, without forming the approximation. factors (R, I_n), weights (R,)."""
     products = toward_rows(data, list(factors))
     inner = [gram(factor) for factor in factors]
     return fit_of(data, factors[data.mode], products, np.asarray(weights), inner)

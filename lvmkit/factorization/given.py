@@ -28,36 +28,15 @@ WHOLE = 2**53
 
 @dataclass(frozen=True)
 class Named:
-    """Counts as scipy or numpy hold them, and the names of their modes and of what stands along each.
+    """Counts as scipy or numpy hold them, and the names of their modes and of what stands along each."""
 
-    Attributes
-    ----------
-    counts : coo_array or array of any order
-        The counts.
-    modes : list of str
-        Names of the modes.
-    labels : list
-        For each mode an array of str, or None; always None for the first, whose indexes are samples.
-    """
-
-    counts: Any
-    modes: list[str]
+    counts: Any  # The counts
+    modes: list[str]  # Names of the modes
     labels: Labels
 
 
 def named(X: Any) -> Named | None:
-    """Split a labelled tensor into counts and names; None for a matrix, which scikit-learn's rules hold for.
-
-    Parameters
-    ----------
-    X : CountTensor, coo_array, array
-        The counts.
-
-    Returns
-    -------
-    Named or None
-        The parts of a tensor of order 3 and more, and of a CountTensor of any order.
-    """
+    """Split a labelled tensor into counts and names; None for a matrix, which scikit-learn's rules hold for."""
     # A DataFrame has its columns as attributes, whatever they are called.
     if all(hasattr(X, name) for name in ("counts", "modes", "labels")) and not hasattr(
         X, "columns"
@@ -88,29 +67,7 @@ def matrix_of(X: Any) -> Any:
 
 
 def aligned(tensor: Named, modes: Sequence[str], labels: Labels, shape: Sequence[int]) -> Any:
-    """Put the entries of a tensor where a model that was fitted with other labels expects them.
-
-    Parameters
-    ----------
-    tensor : Named
-        New counts.
-    modes : sequence of str
-        Names of the model's modes.
-    labels : list
-        Labels of the model's modes, or None where they had none.
-    shape : sequence of int
-        Sizes of the model's modes; the first does not matter.
-
-    Returns
-    -------
-    coo_array or array
-        Counts whose modes but the first have the model's sizes.
-
-    Raises
-    ------
-    ValueError
-        If the order differs, or a size does and there are no labels to tell why, or no label is known.
-    """
+    """Put the entries of a tensor where a model that was fitted with other labels expects them."""
     counts = tensor.counts
     if counts.ndim != len(shape):
         msg = f"X has {counts.ndim} modes; the model was fitted with {len(shape)} ({', '.join(modes)})"
@@ -154,34 +111,12 @@ def _relabelled(counts: Any, mode: int, own: Any, wanted: Any, name: str) -> Any
 
 
 def mode_names(order: int) -> list[str]:
-    """Name modes that have no names.
-
-    Parameters
-    ----------
-    order : int
-        How many there are.
-
-    Returns
-    -------
-    list of str
-        "rows" and "features" of a matrix, else "mode 0", "mode 1" and so on.
-    """
+    """Name modes that have no names."""
     return ["rows", "features"] if order == 2 else [f"mode {n}" for n in range(order)]
 
 
 def rounded(counts: Any) -> Any:
-    """Round entries to whole counts.
-
-    Parameters
-    ----------
-    counts : sparse or dense numbers of any order
-        Whole or not.
-
-    Returns
-    -------
-    sparse or dense numbers
-        A copy, unless they are integers already.
-    """
+    """Round entries to whole counts."""
     if counts.dtype.kind != "f":
         return counts
     if not sparse.issparse(counts):
@@ -192,18 +127,7 @@ def rounded(counts: Any) -> Any:
 
 
 def require_finite(X: Any) -> None:
-    """Refuse what is no number, or missing.
-
-    Parameters
-    ----------
-    X : sparse or dense numbers of any order
-        The entries.
-
-    Raises
-    ------
-    ValueError
-        Naming the first such entries and what to do.
-    """
+    """Refuse what is no number, or missing."""
     values = X.data if sparse.issparse(X) else np.asarray(X)
     if values.dtype.kind not in "biuf":
         msg = f"X must hold counts (numbers); its dtype is {values.dtype}"
@@ -214,20 +138,7 @@ def require_finite(X: Any) -> None:
 
 
 def require_counts(X: Any, *, signed: bool) -> None:
-    """Refuse entries that are not finite, not whole, or negative where that was not asked for.
-
-    Parameters
-    ----------
-    X : sparse or dense counts of any order
-        The counts.
-    signed : bool
-        Whether counts may be negative.
-
-    Raises
-    ------
-    ValueError
-        Naming the first such entries and what to do.
-    """
+    """Refuse entries that are not finite, not whole, or negative where that was not asked for."""
     require_finite(X)
     values = X.data if sparse.issparse(X) else np.asarray(X)
     _require_exact(X, values)
@@ -285,25 +196,7 @@ def _entries(X: Any, wrong: Any) -> str:
 
 
 def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
-    """Unfold counts, and say which were added up.
-
-    Parameters
-    ----------
-    X : sparse or dense counts of any order
-        The counts.
-    empty : bool, default=False
-        Whether all may be 0.
-
-    Returns
-    -------
-    Unfolded
-        The counts.
-
-    Raises
-    ------
-    ValueError
-        If all counts are 0 and may not be.
-    """
+    """Unfold counts, and say which were added up."""
     data = Unfolded.of(X.astype(np.float32) if X.dtype == np.float16 else X)
     if data.n_merged:
         msg = f"the coordinates of {data.n_merged:,} entries of X stand more than once; their counts were added up"
@@ -315,17 +208,7 @@ def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
 
 
 def tell_empty(data: Unfolded, modes: Sequence[str], labels: Labels) -> None:
-    """Say which indexes of which mode hold nothing, and so get no score.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    modes : sequence of str
-        Names of the modes.
-    labels : list
-        Labels of the modes, or None.
-    """
+    """Say which indexes of which mode hold nothing, and so get no score."""
     used = np.zeros(data.rows.shape[1], dtype=bool)
     for block in row_blocks(data.rows, 30_000):  # not at once: as for the checks
         used[block.indices] = True

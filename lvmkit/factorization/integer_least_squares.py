@@ -26,41 +26,10 @@ def box_least_squares(
     most: int,
     look: Callable[[], None] = lambda: None,
 ) -> Array:
-    """Minimize x'Cx − 2b'x over whole numbers of a box, for many b.
-
-    Parameters
-    ----------
-    inner : array (R, R)
-        C = A'A of whole numbers, the same for all.
-    along : array (R, n)
-        b = A'y of whole numbers, one column for each problem.
-    start : array (R, n)
-        Whole numbers within the box. Of equally good solutions the one is kept that rounding one number after the
-        other reaches from here, halves away from zero; what makes no difference, because its column of A is
-        zero, stays.
-    least, most : int
-        Bounds, both allowed.
-    look : callable, optional
-        Called again and again; an error it raises ends the search.
-
-    Returns
-    -------
-    array (R, n)
-        The solutions, in double precision.
-
-    Notes
-    -----
-    Box-constrained integer least squares by sphere decoding (Chang and Han 2008; Breen and Chang 2011): C is
-    factorized once as R'R with columns ordered so that the most certain is decided first, and what
-    cannot become better than the best solution known is left out. All problems are searched side by side.
-
-    Examples
-    --------
-    >>> inner, along = np.array([[5.0, 4.0], [4.0, 5.0]]), np.array([[9.0], [0.0]])
-    >>> box_least_squares(inner, along, np.zeros((2, 1)), least=0, most=5)
-    array([[2.],
-           [0.]])
-    """
+    """Minimize x'Cx − 2b'x over whole numbers of a box, for many b, (R, n). inner (R, R)."""
+    # Box-constrained integer least squares by sphere decoding (Chang and Han 2008; Breen and Chang 2011): C is
+    # factorized once as R'R with columns ordered so that the most certain is decided first, and what cannot become
+    # better than the best solution known is left out. All problems are searched side by side.
     solution = np.array(start, dtype=np.float64)
     used = np.flatnonzero(np.diag(inner) > 0)
     inner, along = inner[np.ix_(used, used)].astype(float), along[used].astype(float)

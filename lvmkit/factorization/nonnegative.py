@@ -26,21 +26,11 @@ BLOCK = 8_000
 
 @dataclass(frozen=True)
 class RealFactors:
-    """A non-negative factorization; its weights are absorbed, columns are balanced between the modes.
+    """A non-negative factorization; its weights are absorbed, columns are balanced between the modes."""
 
-    Attributes
-    ----------
-    factors : list of array (R, I_n)
-        One per mode, a component per row.
-    fit : float
-        1 - |X - X_hat| / |X|.
-    n_iter : int
-        Passes over all modes.
-    """
-
-    factors: list[Array]
-    fit: float
-    n_iter: int
+    factors: list[Array]  # (R, I_n): One per mode, a component per row
+    fit: float  # 1 - |X - X_hat| / |X|
+    n_iter: int  # Passes over all modes
 
 
 def nonnegative(
@@ -53,39 +43,12 @@ def nonnegative(
     pool: Pool = None,
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> RealFactors:
-    """Factorize counts into real non-negative factors by hierarchical alternating least squares.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    n_components : int
-        Number of components R.
-    rng : Generator
-        Draws the start.
-    tol : float, default=1e-4
-        Stops when the fit changes by less.
-    max_iter : int, default=100
-        At most so many passes.
-    pool : ThreadPoolExecutor, optional
-        Threads; the calling one only if not given.
-    tell : callable, optional
-        Called with the number of passes made and the fit; an error it raises ends the work.
-
-    Returns
-    -------
-    RealFactors
-        NMF for a matrix, non-negative CP for a tensor.
-
-    Notes
-    -----
-    Cichocki and Phan (2009). The same two products per pass as the integer factorization.
-
-    Scores are whole numbers times a power of two per component: a fixed-point arithmetic in which all sums are exact,
-    so that their order, which differs between processors and BLAS kernels, does not matter. Otherwise last bits would
-    grow from pass to pass until scores near one half are rounded differently, and phenotypes would depend on the
-    machine.
-    """
+    """Factorize counts into real non-negative factors by hierarchical alternating least squares."""
+    # Cichocki and Phan (2009). The same two products per pass as the integer factorization.
+    # Scores are whole numbers times a power of two per component: a fixed-point arithmetic in which all sums are exact,
+    # so that their order, which differs between processors and BLAS kernels, does not matter. Otherwise last bits would
+    # grow from pass to pass until scores near one half are rounded differently, and phenotypes would depend on the
+    # machine.
     factors, scale = _drawn(data.shape, n_components, rng)
     inner: list[Any] = [gram(factor) for factor in factors]
     trace = [-np.inf]
@@ -110,24 +73,7 @@ def nonnegative(
 def fit_of(
     data: Unfolded, factor: Array, products: Array, weights: Any, inner: list[Array]
 ) -> float:
-    """Return the fit 1 - |X - X_hat| / |X| from the last mode's products, without forming X_hat.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factor, products : array (R, I)
-        Factor and MTTKRP of one mode, the one updated last.
-    weights : array (R,)
-        Lambda.
-    inner : list of array (R, R)
-        Inner products of every mode's columns.
-
-    Returns
-    -------
-    float
-        1 for an exact factorization, 0 for none at all, below 0 for a harmful one.
-    """
+    """Return the fit 1 - |X - X_hat| / |X| from the last mode's products, without forming X_hat."""
     along = np.einsum("ri,ri->r", factor, products, dtype=np.float64)
     squared = weights @ np.prod(inner, axis=0) @ weights
     missed = data.squared_norm - 2 * weights @ along + squared
@@ -135,20 +81,7 @@ def fit_of(
 
 
 def evened(factors: Sequence[Array], scale: Array) -> list[Array]:
-    """Give the columns of a component the same length in every mode, and round their entries to a grid.
-
-    Parameters
-    ----------
-    factors : sequence of array (R, I_n)
-        One per mode, a component per row.
-    scale : array (R,)
-        What each component is multiplied by.
-
-    Returns
-    -------
-    list of array (R, I_n), float32
-        The largest entry of a column has 16 bits. What the last bits of the factors were does not matter any more.
-    """
+    """Give the columns of a component the same length in every mode, and round their entries to a grid, (R, I_n)."""
     lengths = np.sqrt([np.einsum("ri,ri->r", f, f, dtype=np.float64) for f in factors])
     common = np.prod([scale, *lengths], axis=0) ** (1 / len(factors))
     shares = common / np.where(lengths > 0, lengths, 1)
@@ -176,10 +109,8 @@ def _bits(size: int) -> int:
 
 
 def _update(factor: Array, products: Array, others: Array, scale: Array, pool: Pool) -> Array:
-    """Set each column, and its power of two in `scale`, to its best given all others; return their products.
-
-    A column whose component has died out in another mode stays: nothing is known of it.
-    """
+    """Set each column, and its power of two in `scale`, to its best given all others; return their products."""
+    # A column whose component has died out in another mode stays: nothing is known of it.
     bits, before = _bits(factor.shape[1]), scale.copy()
     alive = np.flatnonzero(np.diag(others) > 0)
     # No entry of the best column exceeds that of the products alone, since nothing is negative.

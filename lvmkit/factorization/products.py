@@ -24,11 +24,9 @@ GROUPS = 8
 def over_blocks(
     function: Callable[[int, int], T], n_rows: int, *, pool: Pool = None, size: int = BLOCK_ROWS
 ) -> Iterator[T]:
-    """Call `function(start, stop)` for blocks of rows; results come in the order of the rows.
-
-    The blocks do not depend on the number of threads, so that sums over them do not either. A thread takes
-    several in a row: handing over costs as much as a short one.
-    """
+    """Call `function(start, stop)` for blocks of rows; results come in the order of the rows."""
+    # The blocks do not depend on the number of threads, so that sums over them do not either. A thread takes several in
+    # a row: handing over costs as much as a short one.
     ends = [(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
     if pool is None or len(ends) == 1:
         yield from itertools.starmap(function, ends)
@@ -42,24 +40,7 @@ def over_blocks(
 def toward_rows(
     data: Unfolded, factors: list[Array], *, exact: bool = True, pool: Pool = None
 ) -> Array:
-    """Multiply the unfolded counts by the Khatri-Rao product of the other modes (MTTKRP of the rows' mode).
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factors : list of array (R, I_n)
-        One factor per mode.
-    exact : bool, default=True
-        Whether factors are whole numbers: single precision is then taken only where it loses nothing.
-    pool : ThreadPoolExecutor, optional
-        Threads; the calling one only if not given.
-
-    Returns
-    -------
-    array (R, I_m)
-        float32, or float64 where a sum could reach 2**24 and must be exact.
-    """
+    """Multiply the unfolded counts by the Khatri-Rao product of the other modes (MTTKRP of the rows' mode)."""
     right = data.khatri_rao(factors)
     bound = data.totals[0] * (np.abs(right).max() if right.size else 0)
     kind = np.float32 if bound < EXACT or not exact else np.float64
@@ -76,24 +57,7 @@ def toward_rows(
 
 
 def inward(data: Unfolded, factor: Array, *, exact: bool = True, pool: Pool = None) -> Array:
-    """Sum the unfolded counts over the rows, weighted by the factor of their mode.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    factor : array (R, I_m)
-        Factor of the rows' mode.
-    exact : bool, default=True
-        Whether the factor holds whole numbers, as in `toward_rows`.
-    pool : ThreadPoolExecutor, optional
-        Threads; the calling one only if not given.
-
-    Returns
-    -------
-    array (n_columns, R)
-        In double precision.
-    """
+    """Sum the unfolded counts over the rows, weighted by the factor of their mode, (n_columns, R). factor (R, I_m)."""
     n_rows, n_columns = data.rows.shape
     # A block's result is as long as the columns: it should hold at least as many entries.
     size = max(BLOCK_ROWS, n_rows * n_columns // max(data.rows.nnz, 1))
@@ -112,24 +76,7 @@ def inward(data: Unfolded, factor: Array, *, exact: bool = True, pool: Pool = No
 
 
 def outward(data: Unfolded, sums: Array, factors: list[Array], mode: int) -> Array:
-    """Contract the sums of `inward` with the factors of the other modes (MTTKRP of a columns' mode).
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    sums : array (n_columns, R)
-        What `inward` returned: it serves all modes until the factor of the rows changes.
-    factors : list of array (R, I_n)
-        One factor per mode.
-    mode : int
-        A mode of the columns.
-
-    Returns
-    -------
-    array (R, I_mode)
-        In double precision.
-    """
+    """Contract the sums of `inward` with the factors of the other modes (MTTKRP of a columns' mode), (R, I_mode)."""
     if len(data.shape) == 2:
         return np.ascontiguousarray(sums.T)
     weighted = sums * data.khatri_rao(factors, but=mode)

@@ -41,24 +41,12 @@ LARGE = 1_000_000
 
 @dataclass(frozen=True)
 class Rules:
-    """What scores may be, and when the iterations end.
+    """What scores may be, and when the iterations end."""
 
-    Attributes
-    ----------
-    boxes : sequence of Box
-        One per mode.
-    tol : float
-        Change of the fit below which they end.
-    max_iter : int
-        At most so many iterations.
-    n_passes : int
-        Updates of a mode's columns before the next mode's.
-    """
-
-    boxes: Sequence[Box]
-    tol: float = 1e-4
-    max_iter: int = 200
-    n_passes: int = 1
+    boxes: Sequence[Box]  # One per mode
+    tol: float = 1e-4  # Change of the fit below which they end
+    max_iter: int = 200  # At most so many iterations
+    n_passes: int = 1  # Updates of a mode's columns before the next mode's
 
     def refined(
         self,
@@ -68,26 +56,7 @@ class Rules:
         pool: Pool = None,
         tell: Callable[[int, float], None] = lambda step, fit: None,
     ) -> IntegerFactors:
-        """Improve a start by these rules.
-
-        Parameters
-        ----------
-        data : Unfolded
-            The counts.
-        start : tuple of factors and weights
-            Where to start.
-        rng : Generator
-            For columns that would be zero.
-        pool : ThreadPoolExecutor, optional
-            Threads; the calling one only if not given.
-        tell : callable, optional
-            Called with the number of iterations and the fit.
-
-        Returns
-        -------
-        IntegerFactors
-            The end.
-        """
+        """Improve a start by these rules."""
         return refine(
             data,
             *start,
@@ -112,34 +81,7 @@ def best_of(
     workers: int = 1,
     tell: Progress = lambda text, done: None,
 ) -> tuple[IntegerFactors, str]:
-    """Refine every start, and keep the one with the best fit, the first of several.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    n_components : int
-        Number of components R.
-    rules : Rules
-        What scores may be, and when iterations end.
-    starts : iterable of str, or tuple of factors and weights
-        Kinds of starts, or the only one.
-    n_init : int, default=1
-        Starts of each kind.
-    seed : int, Generator or None, default=0
-        Every start has a generator of its own, drawn from this.
-    workers : int, default=1
-        Threads. The result does not depend on them.
-    tell : callable, optional
-        Called with a text and the fraction done; an error it raises ends the work.
-
-    Returns
-    -------
-    kept : IntegerFactors
-        The best end.
-    kind : str
-        What it started from; "given" for given factors.
-    """
+    """Refine every start, and keep the one with the best fit, the first of several."""
     if isinstance(seed, np.random.RandomState):  # the older kind cannot spawn others
         seed = int(seed.randint(2**31 - 1))
     rng = np.random.default_rng(seed)
@@ -195,18 +137,7 @@ def _teller(tell: Progress, what: str, share: Callable[[], float]) -> Callable[[
 
 @contextmanager
 def threads(workers: int) -> Iterator[Pool]:
-    """Yield a pool of threads; none, that is None, for one worker.
-
-    Parameters
-    ----------
-    workers : int
-        Threads.
-
-    Yields
-    ------
-    ThreadPoolExecutor or None
-        What products take.
-    """
+    """Yield a pool of threads; none, that is None, for one worker."""
     if workers == 1:
         yield None
         return

@@ -16,20 +16,7 @@ PROBED = 20_000
 
 
 def unlocked(factors: Sequence[Array], rng: np.random.Generator) -> list[Array]:
-    """Set one coordinate, drawn at random, to 1 in each column that is zero ("zero-lock", section 4.1.5).
-
-    Parameters
-    ----------
-    factors : sequence of array (R, I_n)
-        Whole numbers, a component per row.
-    rng : Generator
-        Draws the coordinates.
-
-    Returns
-    -------
-    list of array (R, I_n), float32
-        Copies without zero columns.
-    """
+    """Set one coordinate, drawn at random, to 1 in each column that is zero ("zero-lock", section 4.1.5), (R, I_n)."""
     copies = [np.array(factor, dtype=np.float32, order="C") for factor in factors]
     for factor in copies:
         for r in np.flatnonzero(~factor.any(axis=1)):
@@ -38,51 +25,15 @@ def unlocked(factors: Sequence[Array], rng: np.random.Generator) -> list[Array]:
 
 
 def rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
-    """Round real factors as they are; all weights are 1.
-
-    Parameters
-    ----------
-    real : sequence of array (R, I_n)
-        Real factors, their weights absorbed evenly.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-
-    Returns
-    -------
-    factors : list of array (R, I_n)
-        Whole numbers.
-    weights : array of int (R,)
-        Ones.
-
-    Notes
-    -----
-    SUSTain (document 001), section 4.1.2, "Round".
-    """
+    """Round real factors as they are; all weights are 1. real (R, I_n)."""
+    # SUSTain (document 001), section 4.1.2, "Round".
     factors = [box.nearest(np.array(factor)) for factor, box in zip(real, boxes, strict=True)]
     return factors, np.ones(len(real[0]), dtype=np.int64)
 
 
 def scaled_and_rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
-    """Stretch every column to the largest score before rounding; weights take up what was stretched.
-
-    Parameters
-    ----------
-    real : sequence of array (R, I_n)
-        Real factors, their weights absorbed.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-
-    Returns
-    -------
-    factors : list of array (R, I_n)
-        Whole numbers.
-    weights : array of int (R,)
-        The reciprocal of all stretching, rounded, at least 1.
-
-    Notes
-    -----
-    SUSTain (document 001), section 4.1.2, "Scale-and-round". A weight that rounds to 0, as most do, becomes 1.
-    """
+    """Stretch every column to the largest score before rounding; weights take up what was stretched. real (R, I_n)."""
+    # SUSTain (document 001), section 4.1.2, "Scale-and-round". A weight that rounds to 0, as most do, becomes 1.
     stretch = [_stretch(factor, box.most) for factor, box in zip(real, boxes, strict=True)]
     factors = [
         box.nearest(np.asarray(factor, float) * s[:, None])
@@ -93,29 +44,10 @@ def scaled_and_rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
 
 
 def balanced(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
-    """Scale each component, its columns against each other, so that rounding it loses least.
-
-    Of a component, all columns but the longest are scaled to peak at a score, and rounded. The longest one and the
-    weight are then the best ones given these. All peaks up to the largest score are tried.
-
-    Parameters
-    ----------
-    real : sequence of array (R, I_n)
-        Real factors, their weights absorbed.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-
-    Returns
-    -------
-    factors : list of array (R, I_n)
-        Whole numbers.
-    weights : array of int (R,)
-        At least 1.
-
-    Notes
-    -----
-    The document rounds columns as they are or stretches them all; both lose most of the fit when scores are small.
-    """
+    """Scale each component, its columns against each other, so that rounding it loses least. real (R, I_n)."""
+    # Of a component, all columns but the longest are scaled to peak at a score, and rounded. The longest one and the
+    # weight are then the best ones given these. All peaks up to the largest score are tried.
+    # The document rounds columns as they are or stretches them all; both lose most of the fit when scores are small.
     factors = [np.zeros(factor.shape, dtype=np.float32) for factor in real]
     weights = np.ones(len(real[0]), dtype=np.int64)
     for r in range(len(weights)):
@@ -128,26 +60,7 @@ def balanced(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
 def drawn(
     shape: Sequence[int], n_components: int, boxes: Sequence[Box], rng: np.random.Generator
 ) -> Start:
-    """Draw every score at random; all weights are 1.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        Sizes of the modes.
-    n_components : int
-        Number of components R.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-    rng : Generator
-        Draws them.
-
-    Returns
-    -------
-    factors : list of array (R, I_n)
-        Whole numbers, uniform within the boxes.
-    weights : array of int (R,)
-        Ones.
-    """
+    """Draw every score at random; all weights are 1."""
     factors = [
         rng.integers(box.least, box.most, (n_components, size), endpoint=True).astype(float)
         for size, box in zip(shape, boxes, strict=True)
@@ -158,34 +71,11 @@ def drawn(
 def sampled(
     data: Unfolded, n_components: int, boxes: Sequence[Box], rng: np.random.Generator
 ) -> Start:
-    """Draw the patients' scores, and take those of the other modes from patients drawn at random.
-
-    A component takes a patient's counts; of a patient's slice of a tensor, the fibers with the largest sums.
-    Counts above the largest score are scaled down to it.
-
-    Parameters
-    ----------
-    data : Unfolded
-        The counts.
-    n_components : int
-        Number of components R.
-    boxes : sequence of Box
-        What the entries of each mode may be.
-    rng : Generator
-        Draws scores and patients.
-
-    Returns
-    -------
-    factors : list of array (R, I_n)
-        Whole numbers.
-    weights : array of int (R,)
-        Ones.
-
-    Notes
-    -----
-    SUSTain (document 001), section 4.1.4, "random & sampling"; as in the authors' program, one patient in R has a
-    score of a phenotype.
-    """
+    """Draw the patients' scores, and take those of the other modes from patients drawn at random."""
+    # A component takes a patient's counts; of a patient's slice of a tensor, the fibers with the largest sums. Counts
+    # above the largest score are scaled down to it.
+    # SUSTain (document 001), section 4.1.4, "random & sampling"; as in the authors' program, one patient in R has a
+    # score of a phenotype.
     patients = np.zeros((n_components, data.shape[0]))
     share = max(1, round(data.shape[0] / n_components))
     for column in patients:
@@ -234,10 +124,8 @@ def _fibers(data: Unfolded, patient: int) -> list[Any]:
 
 
 def _rounded_component(columns: list[Array], boxes: Sequence[Box]) -> tuple[list[Array], int]:
-    """Return the whole columns and weight nearest to the product of real columns, of those tried.
-
-    One peak for all columns but the longest is sought first, then one for each of them in turn.
-    """
+    """Return the whole columns and weight nearest to the product of real columns, of those tried."""
+    # One peak for all columns but the longest is sought first, then one for each of them in turn.
     longest = int(np.argmax([len(column) for column in columns]))
     long, shorts = columns[longest], [n for n in range(len(columns)) if n != longest]
     step = -(-len(long) // PROBED)
@@ -282,10 +170,8 @@ def _wanted(real: list[Array], whole: list[Array]) -> tuple[float, float]:
 
 
 def _loss(long: Array, share: float, squared: float, weight: int, box: Box) -> float:
-    """Return what rounding adds to the squared error, but for a constant.
-
-    Both sums are exact where the real column lies on a grid, so that no choice hangs on their order.
-    """
+    """Return what rounding adds to the squared error, but for a constant."""
+    # Both sums are exact where the real column lies on a grid, so that no choice hangs on their order.
     column = box.nearest(long * (share / weight))
     return squared * weight * (weight * float(column @ column) - 2 * share * float(long @ column))
 

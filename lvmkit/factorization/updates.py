@@ -14,54 +14,19 @@ Weights = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Box:
-    """The whole numbers that a factor's entries may be.
+    """The whole numbers that a factor's entries may be."""
 
-    Attributes
-    ----------
-    least, most : int
-        Bounds, both allowed; 0 lies within, and so does 1.
-    """
-
-    least: int
-    most: int
+    least: int  # Bounds, both allowed; 0 lies within, and so does 1
+    most: int  # Bounds, both allowed; 0 lies within, and so does 1
 
     def nearest(self, values: Array) -> Array:
-        """Round half away from zero and clip, in place.
-
-        Parameters
-        ----------
-        values : array
-            Real numbers.
-
-        Returns
-        -------
-        array
-            The same array: the whole numbers of the box that are nearest.
-        """
+        """Round half away from zero and clip, in place."""
         np.clip(values, self.least, self.most, out=values)
         return round_half_away(values, signed=self.least < 0)
 
 
 def round_half_away(values: Array, *, signed: bool = True) -> Array:
-    """Round to the nearest whole number, halves away from zero, in place.
-
-    Parameters
-    ----------
-    values : array
-        Real numbers.
-    signed : bool, default=True
-        Whether some may be negative.
-
-    Returns
-    -------
-    array
-        The same array.
-
-    Examples
-    --------
-    >>> round_half_away(np.array([0.5, 1.5, 2.5, -0.5, 0.49]))
-    array([ 1.,  2.,  3., -1.,  0.])
-    """
+    """Round to the nearest whole number, halves away from zero, in place."""
     if not signed:
         values += 0.5
         return np.floor(values, out=values)
@@ -74,18 +39,7 @@ def round_half_away(values: Array, *, signed: bool = True) -> Array:
 
 
 def gram(factor: Array) -> Array:
-    """Return the inner products of a factor's columns (R, R), exact for whole numbers.
-
-    Parameters
-    ----------
-    factor : array (R, I)
-        A component per row.
-
-    Returns
-    -------
-    array (R, R)
-        In double precision.
-    """
+    """Return the inner products of a factor's columns (R, R), exact for whole numbers. factor (R, I)."""
     total = np.zeros((len(factor), len(factor)))
     for start in range(0, factor.shape[1], BLOCK_ROWS):
         block = _squarable(factor[:, start : start + BLOCK_ROWS], float(np.abs(factor).max()))
@@ -116,38 +70,11 @@ def update_factor(
     rng: np.random.Generator,
     inner: Array | None = None,
 ) -> Array:
-    """Update the weights and the columns of one factor in place, each weight just before its column.
-
-    The objective never rises: each weight and each column is the best one given all else.
-
-    Parameters
-    ----------
-    factor : array (R, I), float32
-        Whole numbers, a component per row.
-    products : array (R, I)
-        MTTKRP of the mode.
-    others : array (R, R)
-        C: elementwise product of the other modes' inner products.
-    weights : array of int (R,)
-        Lambda, at least 1.
-    box : Box
-        What entries may be.
-    rng : Generator
-        Chooses the coordinate that is set to 1 in a column that would be zero ("zero-lock").
-    inner : array (R, R), optional
-        Inner products of the factor's columns, if known.
-
-    Returns
-    -------
-    array (R, R)
-        Inner products of the new columns.
-
-    Notes
-    -----
-    SUSTain (document 001), Algorithm 2, equations (19) and (21), section 4.1.5. Written with whole numbers
-    throughout: a column is (M_k - sum over r != k of F_r w_r) / (C_kk w_k), rounded, and the numerator is exact, so
-    that halves are seen as halves.
-    """
+    """Update the weights and the columns of one factor in place, each weight just before its column, (R, R)."""
+    # The objective never rises: each weight and each column is the best one given all else.
+    # SUSTain (document 001), Algorithm 2, equations (19) and (21), section 4.1.5. Written with whole numbers
+    # throughout: a column is (M_k - sum over r != k of F_r w_r) / (C_kk w_k), rounded, and the numerator is exact, so
+    # that halves are seen as halves.
     inner = gram(factor) if inner is None else inner.copy()
     along = [
         float(np.einsum("i,i->", f, m, dtype=np.float64))

@@ -18,44 +18,16 @@ FASTER = 2.0
 
 @dataclass
 class State:
-    """Where ADMM is.
+    """The iterates of ADMM."""
 
-    Parameters
-    ----------
-    theta : array of shape (n_features + 1, n_classes)
-        B', and the intercepts in the last row.
-    copies : array of shape (2, n_edges, n_classes)
-        z: for each edge the copy of its tail's weights, and of its head's.
-    duals : array of shape (2, n_edges, n_classes)
-        u, scaled by ρ.
-    rho : float
-        Strength ρ of the pull between weights and copies.
-    """
-
-    theta: Array
+    theta: Array  # (n_features + 1, n_classes): B', and the intercepts in the last row
     copies: Array
-    duals: Array
-    rho: float
+    duals: Array  # (2, n_edges, n_classes): u, scaled by ρ
+    rho: float  # Strength ρ of the pull between weights and copies
 
 
 class ADMM:
-    """Alternating direction method of multipliers for equation (1), document 002, section 2.1.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_features)
-        Samples by covariates.
-    targets : array of shape (n_samples, n_classes)
-        One where the sample is of the class, zero elsewhere.
-    graph : Graph
-        Similar covariates.
-    ridge, nu : float
-        λ and ν.
-    adaptive : bool
-        Whether ρ follows the residuals; the document keeps it at 1, which leaves large ν far from their optimum.
-    inner : int
-        Most iterations of L-BFGS in the update of B.
-    """
+    """Alternating direction method of multipliers for equation (1), document 002, section 2.1."""
 
     def __init__(
         self,

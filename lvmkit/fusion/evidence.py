@@ -18,21 +18,11 @@ MAX_STEPS = 100
 
 @dataclass(frozen=True)
 class Refit:
-    """A logistic regression on the sums of clusters.
-
-    Parameters
-    ----------
-    weights : array of shape (n_clusters + 1, n_classes)
-        Weights of the clusters; the intercepts are in the last row.
-    log_evidence : float
-        Log marginal likelihood by Laplace's approximation.
-    accuracy : float
-        Share of the samples whose most probable class is theirs.
-    """
+    """A logistic regression on the sums of clusters. weights (n_clusters + 1, n_classes)."""
 
     weights: Array
-    log_evidence: float
-    accuracy: float
+    log_evidence: float  # Log marginal likelihood by Laplace's approximation
+    accuracy: float  # Share of the samples whose most probable class is theirs
 
     def right(self, X: Counts, codes: Labels, labels: Labels) -> float:
         """Accuracy on other samples."""
@@ -49,23 +39,7 @@ def refit(
     full: bool = False,
     start: Array | None = None,
 ) -> Refit:
-    """Fit the weights of clusters under a Gaussian prior, and their marginal likelihood.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_features)
-        Samples by covariates.
-    targets : array of shape (n_samples, n_classes)
-        One where the sample is of the class, zero elsewhere.
-    labels : array of shape (n_features,)
-        Clusters; covariates with -1 are in none.
-    variance : float
-        σ² of the prior on each weight of a cluster.
-    full : bool
-        Whether the whole Hessian is used instead of its diagonal.
-    start : array of shape (n_clusters + 1, n_classes), optional
-        Weights to start from.
-    """
+    """Fit the weights of clusters under a Gaussian prior, and their marginal likelihood."""
     n_clusters = int(labels.max(initial=-1)) + 1
     design = Design(sums(X, labels, n_clusters), targets)
     point = ridge_fit(design, 1 / (2 * variance), start)
@@ -110,23 +84,10 @@ SHARE = 0.15
 def prior_variance(
     X: Counts, codes: Labels, n_classes: int, folds: list[tuple[Labels, Labels]]
 ) -> float:
-    """σ² of the prior, by cross-validation of the model with a weight for each covariate.
-
-    The smallest variance that explains at least `SHARE` of the deviance that the best one explains, and whose accuracy
-    is within a standard error of the best: where classes can be separated, ever wider priors fit ever better, and count
-    ever more against every cluster.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_features)
-        Samples by covariates.
-    codes : array of int of shape (n_samples,)
-        Class of each sample, 0 to n_classes - 1.
-    n_classes : int
-        Classes.
-    folds : list of (train, test)
-        Numbers of the samples.
-    """
+    """σ² of the prior, by cross-validation of the model with a weight for each covariate."""
+    # The smallest variance that explains at least `SHARE` of the deviance that the best one explains, and whose
+    # accuracy is within a standard error of the best: where classes can be separated, ever wider priors fit ever
+    # better, and count ever more against every cluster.
     everything = np.arange(X.shape[1])
     right, loss, chance = np.zeros(len(VARIANCES)), np.zeros(len(VARIANCES)), 0.0
     for train, test in folds:

@@ -30,37 +30,15 @@ TOGETHER = 3.0
 
 @dataclass(frozen=True)
 class Balance:
-    """What was found out about one cluster.
+    """What was found out about one cluster. potentials (n_members, n_classes)."""
 
-    Parameters
-    ----------
-    holds : bool
-        Whether admissible forces balance the residual, but for `unbalanced`.
-    unbalanced : float
-        Squared norm of what stays unbalanced with forces cut to their bounds.
-    potentials : array of shape (n_members, n_classes)
-        Where the covariates would go; the start of the next search.
-    """
-
-    holds: bool
-    unbalanced: float
+    holds: bool  # Whether admissible forces balance the residual, but for `unbalanced`
+    unbalanced: float  # Squared norm of what stays unbalanced with forces cut to their bounds
     potentials: Array
 
 
 def balance(graph: Graph, residual: Array, potentials: Array, tolerance: float) -> Balance:
-    """Seek admissible forces against a residual.
-
-    Parameters
-    ----------
-    graph : Graph
-        Connected; its weights are the bounds of the forces.
-    residual : array of shape (n_nodes, n_classes)
-        Sums to zero over the nodes.
-    potentials : array of shape (n_nodes, n_classes)
-        A start.
-    tolerance : float
-        The squared norm that may stay unbalanced.
-    """
+    """Seek admissible forces against a residual. residual (n_nodes, n_classes), potentials (n_nodes, n_classes)."""
     if graph.n_nodes == 2:
         return _pair(graph, residual, tolerance)
     least = np.inf

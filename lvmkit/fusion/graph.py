@@ -19,24 +19,12 @@ FEW_EDGES = 5_000
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected graph with weights on its edges, each edge once.
+    """An undirected graph with weights on its edges, each edge once."""
 
-    Parameters
-    ----------
-    tails, heads : array of shape (n_edges,), int
-        The two ends of each edge.
-    weights : array of shape (n_edges,)
-        At least zero.
-    n_nodes : int
-        Nodes, also those without an edge.
-    fixed : array of shape (n_edges,), optional
-        What is added to ν times the weights: edges that hold with any ν.
-    """
-
-    tails: Labels
-    heads: Labels
-    weights: Array
-    n_nodes: int
+    tails: Labels  # (n_edges,): The two ends of each edge
+    heads: Labels  # (n_edges,): The two ends of each edge
+    weights: Array  # (n_edges,): At least zero
+    n_nodes: int  # Nodes, also those without an edge
     fixed: Array | None = None
 
     def strengths(self, nu: float) -> Array:

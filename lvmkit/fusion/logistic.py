@@ -14,17 +14,7 @@ DENSE_SHARE = 0.25
 
 
 class Design:
-    """Samples as the likelihood sees them: a column per group of covariates, and one of ones for the intercept.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_groups)
-        A covariate, or the sum of a group of covariates, per column.
-    targets : array of shape (n_samples, n_classes)
-        One where the sample is of the class, zero elsewhere.
-    grams : Grams, optional
-        Where gram matrices are kept from one grouping to the next.
-    """
+    """Samples as the likelihood sees them: a column per group of covariates, and one of ones for the intercept."""
 
     def __init__(self, X: Counts, targets: Array, grams: Grams | None = None) -> None:
         self._grams = grams
@@ -38,13 +28,7 @@ class Design:
         return int(self.columns.shape[1])
 
     def probabilities(self, theta: Array) -> tuple[Array, float]:
-        """Probability of each class for each sample, and the negative log-likelihood of the targets.
-
-        Parameters
-        ----------
-        theta : array of shape (n_groups + 1, n_classes)
-            Weights, and the intercepts in the last row.
-        """
+        """Probability of each class for each sample, and the negative log-likelihood of the targets."""
         scores = np.asarray(self.columns @ theta)
         scores -= scores.max(1, keepdims=True)
         loss = -float(np.vdot(self.targets, scores))
@@ -87,15 +71,9 @@ class Design:
 
 
 class Grams:
-    """Keeps X'diag(w)X of all covariates, and adds it up for any groups.
+    """Keeps X'diag(w)X of all covariates, and adds it up for any groups. X (n_samples, n_features)."""
 
-    It only preconditions: that of other weights serves as well, scaled, until conjugate gradients are slow.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_features)
-        Samples by covariates.
-    """
+    # It only preconditions: that of other weights serves as well, scaled, until conjugate gradients are slow.
 
     def __init__(self, X: Counts) -> None:
         self._X = X

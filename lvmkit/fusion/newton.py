@@ -41,27 +41,13 @@ SETTLED = 1e-12
 
 @dataclass(frozen=True)
 class Problem:
-    """The problem between groups of covariates.
+    """The problem between groups of covariates. sizes (n_groups,)."""
 
-    Parameters
-    ----------
-    design : Design
-        The samples, a column per group.
-    sizes : array of shape (n_groups,)
-        Covariates in each group.
-    graph : Graph
-        Similarities between groups; with one node more than there are groups, the last node is held at zero.
-    ridge : float
-        λ of the document.
-    nu : float
-        ν of the document.
-    """
-
-    design: Design
-    sizes: Array
+    design: Design  # The samples, a column per group
+    sizes: Array  # (n_groups,): Covariates in each group
     graph: Graph
-    ridge: float
-    nu: float
+    ridge: float  # λ of the document
+    nu: float  # ν of the document
 
     @property
     def n_groups(self) -> int:
@@ -128,10 +114,8 @@ class Point:
         return found
 
     def excess(self, gradient: Array) -> float:
-        """Tell what the gradient that is left can cost: the sum of ||g||² / (4 ridge size).
-
-        That of the intercepts counts by their curvature.
-        """
+        """Tell what the gradient that is left can cost: the sum of ||g||² / (4 ridge size)."""
+        # That of the intercepts counts by their curvature.
         problem = self.problem
         weights = float((gradient[:-1] ** 2 / (4 * problem.ridge * problem.sizes[:, None])).sum())
         return weights + float((gradient[-1] ** 2).sum()) / len(self.probabilities)

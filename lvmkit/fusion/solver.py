@@ -38,36 +38,16 @@ MAX_ROUNDS = 30
 
 @dataclass(frozen=True)
 class Fused:
-    """The solution for one ν.
+    """The solution for one ν. coef (n_classes, n_features), intercept (n_classes,), labels (n_features,)."""
 
-    Parameters
-    ----------
-    nu : float
-        ν of the document.
-    coef : array of shape (n_classes, n_features)
-        Equal for the covariates of a cluster; exactly zero for covariates that are not selected.
-    intercept : array of shape (n_classes,)
-        Sums to zero.
-    labels : array of shape (n_features,)
-        Cluster of each covariate, numbered by their first covariates; -1 for covariates that are not selected.
-    objective : float
-        Equation (1).
-    gap : float
-        How far the objective can be above the optimum, relative to the objective: it is bounded by a dual point.
-    n_iter : int
-        Newton steps.
-    converged : bool
-        Whether the gap is within the tolerance.
-    """
-
-    nu: float
+    nu: float  # ν of the document
     coef: Array
-    intercept: Array
+    intercept: Array  # (n_classes,): Sums to zero
     labels: Labels
-    objective: float
+    objective: float  # Equation (1)
     gap: float
-    n_iter: int
-    converged: bool
+    n_iter: int  # Newton steps
+    converged: bool  # Whether the gap is within the tolerance
 
     @property
     def n_clusters(self) -> int:
@@ -84,24 +64,7 @@ class _Held(NamedTuple):
 
 
 class Solver:
-    """The problem of one data set, and where its solution stands.
-
-    Parameters
-    ----------
-    X : array or sparse array of shape (n_samples, n_features)
-        Samples by covariates.
-    targets : array of shape (n_samples, n_classes)
-        One where the sample is of the class, zero elsewhere.
-    graph : Graph
-        Similar covariates; with one node more than there are covariates, its last node is held at zero, and
-        covariates that meet it are not selected.
-    ridge : float
-        λ of the document, greater than zero.
-    tol : float
-        Relative duality gap to reach.
-    max_iter : int
-        Newton steps for one ν.
-    """
+    """The problem of one data set, and where its solution stands."""
 
     def __init__(
         self,
@@ -177,11 +140,9 @@ class Solver:
         return (point.slack + point.excess(point.gradient()) + missing) / point.objective
 
     def _join(self, point: Point, gap: float, max_steps: int) -> tuple[Point, float, int]:
-        """Join groups that are near without having met, where what they make holds.
-
-        Forces near their bounds keep covariates of one cluster several smoothings apart, which costs nothing that the
-        gap would show.
-        """
+        """Join groups that are near without having met, where what they make holds."""
+        # Forces near their bounds keep covariates of one cluster several smoothings apart, which costs nothing that the
+        # gap would show.
         before = self._labels, self._values.copy(), self._intercept, self._potentials.copy()
         if not self._merge(point, NEAR):
             return point, gap, 0

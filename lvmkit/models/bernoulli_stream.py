@@ -24,39 +24,14 @@ from lvmkit.whitened import Whitened
 
 @dataclass(frozen=True, eq=False)
 class StreamedMoments:
-    """Moments of 0/1 rows: the second as a matrix, the third along a basis that all blocks share.
+    """Moments of 0/1 rows: the second as a matrix, the third along a basis that all blocks share."""
 
-    Attributes
-    ----------
-    second : Moments
-        Of d features.
-    third : WhitenedMoments
-        Along an orthonormal basis (d, q), its `whitener`.
-    """
-
-    second: Moments
-    third: WhitenedMoments
+    second: Moments  # Of d features
+    third: WhitenedMoments  # Along an orthonormal basis (d, q), its `whitener`
 
     @classmethod
     def of(cls, X: Counts, weighting: Weighting, k: int, basis: Array | None = None) -> Self:
-        """Sum the rows of `X`.
-
-        Parameters
-        ----------
-        X : sparse rows or array (n, d), float32
-            0/1 rows.
-        weighting : Weighting
-            `RAW`, or `POISSON` to leave out products of an entry with itself.
-        k : int
-            Number of clusters.
-        basis : array (d, q), optional
-            That of the first block; if not given, the leading directions of these rows.
-
-        Returns
-        -------
-        StreamedMoments
-            Sums; those under one basis add.
-        """
+        """Sum the rows of `X`. X (n, d), basis (d, q)."""
         second = Moments.of(X, weighting)
         if basis is None:
             m2 = second.m2
@@ -71,23 +46,7 @@ class StreamedMoments:
         return type(self)(self.second + other.second, self.third + other.third)
 
     def whitened(self, k: int) -> Whitened:
-        """Return what a decomposition sees: the k leading directions of the second moment, within the basis.
-
-        Parameters
-        ----------
-        k : int
-            Number of clusters.
-
-        Returns
-        -------
-        Whitened
-            Of at most k directions: as many as the second moment has.
-
-        Raises
-        ------
-        ValueError
-            If it has none.
-        """
+        """Return what a decomposition sees: the k leading directions of the second moment, within the basis."""
         m2, basis = self.second.m2, self.third.whitener
         if self.second.weighting.factorial:
             imputed = impute_diagonal(m2, k, tol=1e-3)

@@ -16,46 +16,17 @@ CHECK_EVERY = 10
 
 
 class ConvexClusters(NamedTuple):
-    """The solution of a convex clustering.
+    """The solution of a convex clustering."""
 
-    Attributes
-    ----------
-    labels : array of int (m,)
-        Cluster of each point, numbered by their first points.
-    centers : array (m, p)
-        Center of each point; equal within clusters, up to the gap.
-    dual : array (l, p)
-        Pull of each edge: a start for another strength.
-    gap : float
-        Duality gap, as a share of half the sum of squares around the mean.
-    n_iter : int
-        Steps taken.
-    """
-
-    labels: Labels
-    centers: Array
-    dual: Array
-    gap: float
-    n_iter: int
+    labels: Labels  # (m,): Cluster of each point, numbered by their first points
+    centers: Array  # (m, p): Center of each point; equal within clusters, up to the gap
+    dual: Array  # (l, p): Pull of each edge: a start for another strength
+    gap: float  # Duality gap, as a share of half the sum of squares around the mean
+    n_iter: int  # Steps taken
 
 
 def kernel_weights(points: Array, phi: float, n_neighbors: int | None = None) -> Edges:
-    """Return the pairs of points and their weights, exp(−phi × squared distance).
-
-    Parameters
-    ----------
-    points : array (m, p)
-        Points.
-    phi : float
-        How fast weights fall with distance; 0 weighs all alike.
-    n_neighbors : int or None, default=None
-        Keep the pairs of which one is among so many nearest points of the other; None keeps all.
-
-    Returns
-    -------
-    Edges
-        First and second point, and the weight; weights too small to matter are left out.
-    """
+    """Return the pairs of points and their weights, exp(−phi × squared distance). points (m, p)."""
     kernel = from_embeddings(np.sqrt(2 * phi) * points, n_neighbors=n_neighbors)
     first, second, weights = check_similarity(kernel, len(points))
     kept = weights > NEGLIGIBLE * weights.max(initial=0)
@@ -71,35 +42,11 @@ def convex_clusters(
     tol: float = 1e-8,
     max_iter: int = 20_000,
 ) -> ConvexClusters:
-    """Minimize ½ Σ‖x_i − u_i‖² + gamma Σ w_ij ‖u_i − u_j‖ over the centers u.
-
-    Parameters
-    ----------
-    points : array (m, p)
-        Points x.
-    edges : Edges
-        Pairs of points and their weights w.
-    gamma : float
-        How strongly centers are drawn together; 0 leaves each at its point.
-    start : array (l, p) or None, default=None
-        Pulls at another strength, to start from; None starts from the points.
-    tol : float, default=1e-8
-        Largest gap, as a share of half the sum of squares around the mean, at which to stop.
-    max_iter : int, default=20000
-        Most steps; `gap` says how far they came.
-
-    Returns
-    -------
-    ConvexClusters
-        labels, centers, dual, gap, n_iter.
-
-    Notes
-    -----
-    Chi and Lange (2015), AMA: gradient steps for the pulls, each kept within gamma × weight, which give the centers.
-    Here with momentum (their section 4.3), begun anew when it points the wrong way, and a step of its own for each
-    edge, 1 / (sum of the degrees of its ends). All centers together are at most √(2 gap) from the optimum; points
-    joined by an edge are one cluster where centers differ by no more than this allows for equal ones, 2 √gap.
-    """
+    """Minimize ½ Σ‖x_i − u_i‖² + gamma Σ w_ij ‖u_i − u_j‖ over the centers u. points (m, p), start (l, p)."""
+    # Chi and Lange (2015), AMA: gradient steps for the pulls, each kept within gamma × weight, which give the centers.
+    # Here with momentum (their section 4.3), begun anew when it points the wrong way, and a step of its own for each
+    # edge, 1 / (sum of the degrees of its ends). All centers together are at most √(2 gap) from the optimum; points
+    # joined by an edge are one cluster where centers differ by no more than this allows for equal ones, 2 √gap.
     first, second, weights = edges
     m, n_edges = len(points), len(first)
     ends = (np.repeat(np.arange(n_edges), 2), np.column_stack([first, second]).ravel())

@@ -80,25 +80,7 @@ class CountModel(RowModel):
 
 
 def given_topics(weights: Any, centers: Any) -> MixtureParams:
-    """Check topics that the user gave, and normalize them.
-
-    Parameters
-    ----------
-    weights : array (k,)
-        Not negative; normalized to sum 1.
-    centers : array (k, d)
-        Not negative; rows are normalized to sum 1.
-
-    Returns
-    -------
-    MixtureParams
-        The parameters.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree, numbers lie outside their range, or a topic has no word.
-    """
+    """Check topics that the user gave, and normalize them. weights (k,), centers (k, d)."""
     params = given_params(weights, centers, None, None, upper=None)
     empty = np.flatnonzero(params.centers.sum(axis=1) == 0)
     if len(empty):

@@ -32,24 +32,7 @@ LARGEST_WHY = (
 
 
 def as_graph(similarity: Any, rows: Any, codes: Labels, names: Any = None) -> Graph:
-    """Return the graph of similar covariates.
-
-    Parameters
-    ----------
-    similarity : "covariance", array or sparse array (d, d), callable, or Graph
-        Similarities, or a function of X and the classes' numbers that returns them.
-    rows : array or sparse array (n, d)
-        Samples.
-    codes : array of int (n,)
-        Numbers of their classes.
-    names : array of str (d,), optional
-        Names of the covariates, by which a DataFrame of similarities is put in order.
-
-    Returns
-    -------
-    Graph
-        One node per covariate.
-    """
+    """Return the graph of similar covariates. similarity (d, d), rows (n, d), codes (n,), names (d,)."""
     if isinstance(similarity, Graph):
         return similarity
     if isinstance(similarity, str):
@@ -196,13 +179,7 @@ class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
 
 
 class SampleReader(CovariateClassifier):
-    """Reads samples as the classifiers do, for functions that are none.
-
-    Parameters
-    ----------
-    ridge : float, default=1.0
-        Checked.
-    """
+    """Reads samples as the classifiers do, for functions that are none."""
 
     rows_: Any
     codes_: Labels

@@ -16,10 +16,9 @@ from lvmkit.similarities.covariance import pooled_covariance
 
 
 class CovariateSums(CovariateClassifier):
-    """Logistic regression on the sums of covariates of clusters that similarity alone decides.
+    """Logistic regression on the sums of covariates of clusters that similarity alone decides."""
 
-    A model adds how it clusters the rows of the similarity (`_clusters`).
-    """
+    # A model adds how it clusters the rows of the similarity (`_clusters`).
 
     n_iter_: int
 

@@ -17,10 +17,9 @@ from lvmkit.models.row_model import RowModel
 
 
 class MixtureModel(ClusterMixin, RowModel):
-    """Prediction, scoring and sampling, given `weights_` and `centers_`.
+    """Prediction, scoring and sampling, given `weights_` and `centers_`."""
 
-    A model adds `fit`, its family, and which rows it accepts.
-    """
+    # A model adds `fit`, its family, and which rows it accepts.
 
     _family: ClassVar[Family]
 

@@ -20,23 +20,9 @@ from lvmkit.streams import single_threaded_blas
 
 
 class MomentMixture(MomentModel, MixtureModel):
-    """A mixture of counts: moments alone, or moments and EM.
+    """A mixture of counts: moments alone, or moments and EM."""
 
-    A model adds its family, its weighting and the mean of its prior.
-
-    Attributes
-    ----------
-    labels_ : array of int (n,)
-        State of each row of the data fitted.
-    n_iter_ : int
-        EM steps made; 0 without EM.
-    stopped_by_ : {"moments", "tol", "max_iter"}
-        "moments" without EM, else the rule that ended it.
-    log_likelihoods_ : array (n_iter_,)
-        Mean log-likelihood plus log prior, nats per row, before each step.
-    data_fingerprint_ : str
-        Hash of the rows fitted.
-    """
+    # A model adds its family, its weighting and the mean of its prior.
 
     em: bool
     tol: float
@@ -44,11 +30,11 @@ class MomentMixture(MomentModel, MixtureModel):
     prior: float
     smoothing: float
 
-    labels_: Labels = of_rows("predict")
-    n_iter_: int
-    stopped_by_: StoppedBy | str
+    labels_: Labels = of_rows("predict")  # (n,): State of each row of the data fitted
+    n_iter_: int  # EM steps made; 0 without EM
+    stopped_by_: StoppedBy | str  # "moments" without EM, else the rule that ended it
     log_likelihoods_: Array
-    data_fingerprint_: str
+    data_fingerprint_: str  # Hash of the rows fitted
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Find the states of the rows of `X`.

@@ -22,18 +22,9 @@ LARGE_CLIP = 0.5
 
 
 class MomentModel(CountModel):
-    """Counts are summed to moments, and the moments decomposed: `fit`, `partial_fit`, `fit_moments`.
+    """Counts are summed to moments, and the moments decomposed: `fit`, `partial_fit`, `fit_moments`."""
 
-    A model adds its weighting, α₀ and its family's valid set.
-
-    Attributes
-    ----------
-    moments_ : SubspaceMoments
-        The sums that the parameters were read off; sums of other rows under its basis may be added.
-    clipped_ : float
-        Share of the centers' mass that was negative and was clipped to 0, in [0, 1]: large if n_components is
-        too large or the rows too few.
-    """
+    # A model adds its weighting, α₀ and its family's valid set.
 
     _family: ClassVar[Family]
 

@@ -48,31 +48,8 @@ class Views(NamedTuple):
 
 
 def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Components:
-    """Learn one view by symmetrized moments and the tensor power method, the others from it.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        0/1 rows, d at least 3k.
-    k : int
-        Number of states.
-    generator : numpy Generator
-        Source of randomness of the power method.
-
-    Returns
-    -------
-    Components
-        Centers not yet projected.
-
-    Warns
-    -----
-    DataWarning
-        If the views have fewer directions in common than there are states.
-
-    Notes
-    -----
-    Anandkumar et al. 2014, Theorem 3.6: x̃₁ = E[x₃x₂ᵀ]E[x₁x₂ᵀ]⁺x₁ and x̃₂ have the conditional means of x₃.
-    """
+    """Learn one view by symmetrized moments and the tensor power method, the others from it. X (n, d)."""
+    # Anandkumar et al. 2014, Theorem 3.6: x̃₁ = E[x₃x₂ᵀ]E[x₁x₂ᵀ]⁺x₁ and x̃₂ have the conditional means of x₃.
     views = Views.of(X)
     views.require_rank(k)
     inverse = _pseudoinverse(views.pair(0, 1), k)
@@ -90,33 +67,10 @@ def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Compone
 
 
 def three_view_mom(X: Counts, k: int, generator: np.random.Generator) -> Components:
-    """Learn one view by the eigenvectors of one contraction of the third moment, the others from it.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        0/1 rows, d at least 3k.
-    k : int
-        Number of states.
-    generator : numpy Generator
-        Source of the random rotation.
-
-    Returns
-    -------
-    Components
-        Centers not yet projected.
-
-    Warns
-    -----
-    DataWarning
-        If the views have fewer directions in common than there are states.
-
-    Notes
-    -----
-    Anandkumar et al. 2012b, Algorithm B: B(η) = (U₁ᵀM₃(η)U₂)(U₁ᵀM₂U₂)⁻¹ for η = U₃θ_i, θ a random rotation; all
-    have the eigenvectors of the first, and their eigenvalues are coordinates of the centers. What noise makes
-    complex is cut to its real part.
-    """
+    """Learn one view by the eigenvectors of one contraction of the third moment, the others from it. X (n, d)."""
+    # Anandkumar et al. 2012b, Algorithm B: B(η) = (U₁ᵀM₃(η)U₂)(U₁ᵀM₂U₂)⁻¹ for η = U₃θ_i, θ a random rotation; all have
+    # the eigenvectors of the first, and their eigenvalues are coordinates of the centers. What noise makes complex is
+    # cut to its real part.
     views = Views.of(X)
     views.require_rank(k)
     left, _, right = np.linalg.svd(views.pair(0, 1), full_matrices=False)

@@ -12,30 +12,7 @@ from lvmkit._typing import Array
 def observed_mask(
     observed: Any, place: Any, shape: tuple[int, ...], names: Sequence[str] | None
 ) -> Array:
-    """Return what was observed, in the model's order, as numbers 0 and 1.
-
-    Parameters
-    ----------
-    observed : array of bool (n, d) or (d,), DataFrame of bool, sequence of int or of str
-        A mask in the order of the columns of X (a DataFrame is matched by name), or the model's indexes or
-        names of the features known for every row.
-    place : array of int (d,)
-        Where each of the model's features stands in X; negative if it does not.
-    shape : tuple of int
-        Shape of X.
-    names : sequence of str or None
-        Names of the model's features.
-
-    Returns
-    -------
-    array (d,) or (n, d)
-        1 where observed.
-
-    Raises
-    ------
-    ValueError
-        If the mask has another shape, or a name is unknown.
-    """
+    """Return what was observed, in the model's order, as numbers 0 and 1, (d,). observed (n, d)."""
     known = place >= 0
     if hasattr(observed, "columns") and names is not None:
         if observed.isna().any(axis=None):

@@ -47,29 +47,15 @@ def of_rows(method: str) -> Any:
 
 
 class RowModel(BaseEstimator):
-    """Validation of rows, and of features by name.
+    """Validation of rows, and of features by name."""
 
-    A model adds which rows it accepts (`_accepted`).
+    # A model adds which rows it accepts (`_accepted`).
 
-    Attributes
-    ----------
-    weights_ : array (k,)
-        Probability of each state.
-    centers_ : array (k, d)
-        Mean of each feature in each state.
-    n_features_in_ : int
-        Number of features d.
-    feature_names_in_ : array of str (d,)
-        Names of the features, if the data had any.
-    annotations_ : dict
-        Names and notes given to the states, kept by `lvmkit.save`.
-    """
-
-    weights_: Array
-    centers_: Array
-    n_features_in_: int
-    feature_names_in_: Any
-    annotations_: dict[str, Any]
+    weights_: Array  # (k,): Probability of each state
+    centers_: Array  # (k, d): Mean of each feature in each state
+    n_features_in_: int  # Number of features d
+    feature_names_in_: Any  # (d,): Names of the features, if the data had any
+    annotations_: dict[str, Any]  # Names and notes given to the states, kept by `lvmkit.save`
 
     _fewest_rows: ClassVar[int] = 2
 
@@ -179,23 +165,7 @@ class RowModel(BaseEstimator):
 
 
 def state_order(weights: Array, centers: Array, like: Array | None) -> Labels:
-    """Return the order in which states are numbered.
-
-    Parameters
-    ----------
-    weights : array (k,)
-        Their weights.
-    centers : array (k, d)
-        Their centers.
-    like : array (k, d) or None
-        Centers of an earlier fit, of which each state takes the number of the one it resembles most; None to
-        order by weight, largest first.
-
-    Returns
-    -------
-    array of int (k,)
-        Indexes.
-    """
+    """Return the order in which states are numbered, (k,). centers (k, d), like (k, d)."""
     if like is None:
         return np.argsort(-weights, kind="stable")
     return np.asarray(linear_sum_assignment(cdist(like, centers, "cityblock"))[1])

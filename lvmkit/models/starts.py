@@ -47,33 +47,8 @@ OWN = Method()
 
 
 def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
-    """Decompose the raw moments by SVTD, as the documents do, or otherwise.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        0/1 rows.
-    k : int
-        Number of states.
-    progress : callable (str, float)
-        Told the stage.
-    method : Method
-        How to decompose.
-
-    Returns
-    -------
-    Components
-        Centers not yet projected.
-
-    Warns
-    -----
-    DataWarning
-        If the second moment has fewer than k significant directions; the components beyond start empty.
-
-    Notes
-    -----
-    Ruffini et al. 2017, Algorithm 2. Biased (Ruffini thesis, Theorem 4.3.1); EM is part of the method.
-    """
+    """Decompose the raw moments by SVTD, as the documents do, or otherwise. X (n, d), progress (str, float)."""
+    # Ruffini et al. 2017, Algorithm 2. Biased (Ruffini thesis, Theorem 4.3.1); EM is part of the method.
     progress("second moments", 0.0)
     m2 = _second(X, RAW)
     whitener, values = whiten(m2 if isinstance(m2, LinearOperator) else m2.m2, min(k, X.shape[1]))
@@ -92,33 +67,8 @@ def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> 
 
 
 def corrected_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
-    """Decompose moments from which every term with coinciding indexes was removed.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        0/1 rows.
-    k : int
-        Number of states.
-    progress : callable (str, float)
-        Told the stage.
-    method : Method
-        How to decompose.
-
-    Returns
-    -------
-    Components
-        Centers not yet projected.
-
-    Warns
-    -----
-    DataWarning
-        If the data are too few to correct; the raw moments are used instead.
-
-    Notes
-    -----
-    See `lvmkit.decompose.completion`.
-    """
+    """Decompose moments from which every term with coinciding indexes was removed. X (n, d), progress (str, float)."""
+    # See `lvmkit.decompose.completion`.
     if k > X.shape[1]:
         return asvtd_start(X, k, progress, method)
     progress("second moments", 0.0)
@@ -141,24 +91,7 @@ def corrected_start(X: Counts, k: int, progress: Progress, method: Method = OWN)
 
 
 def random_start(X: Counts, k: int, prior: Prior, generator: np.random.Generator) -> MixtureParams:
-    """Draw centers: for every state, the prevalences mixed with the mean of ten random rows.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d)
-        0/1 rows.
-    k : int
-        Number of states.
-    prior : Prior
-        Its mean is the prevalence of the features.
-    generator : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    MixtureParams
-        Equal weights.
-    """
+    """Draw centers: for every state, the prevalences mixed with the mean of ten random rows. X (n, d)."""
     n = X.shape[0]
     picked = generator.integers(n, size=(k, min(10, n)))
     means = np.stack([np.asarray(X[rows].mean(axis=0)).ravel() for rows in picked])
@@ -173,22 +106,7 @@ def _second(X: Counts, weighting: Weighting) -> Moments | LinearOperator:
 
 
 def padded(found: Components, k: int, mean: Array) -> Components:
-    """Add components of weight 0 at the overall mean.
-
-    Parameters
-    ----------
-    found : Components
-        At most k.
-    k : int
-        How many there shall be.
-    mean : array (d,)
-        Overall mean.
-
-    Returns
-    -------
-    Components
-        Of k states.
-    """
+    """Add components of weight 0 at the overall mean. mean (d,)."""
     extra = k - len(found.weights)
     centers = np.vstack([found.centers, np.tile(mean, (extra, 1))])
     return Components(centers, np.append(found.weights, np.zeros(extra)), found.clipped)
@@ -197,36 +115,7 @@ def padded(found: Components, k: int, mean: Array) -> Components:
 def three_view_start(
     X: Counts, k: int, init: str, generator: np.random.Generator, progress: Progress
 ) -> Components:
-    """Decompose moments between three groups of features, for comparison.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        0/1 rows.
-    k : int
-        Number of states.
-    init : {"3v-mom", "3v-tpm"}
-        Which method.
-    generator : numpy Generator
-        Source of randomness.
-    progress : callable (str, float)
-        Told the stage.
-
-    Returns
-    -------
-    Components
-        Centers not yet projected.
-
-    Raises
-    ------
-    ValueError
-        If each view has fewer features than there are states, or there are too many for a matrix of them.
-
-    Warns
-    -----
-    DataWarning
-        If the views have fewer directions in common than there are states.
-    """
+    """Decompose moments between three groups of features, for comparison. X (n, d), progress (str, float)."""
     d = X.shape[1]
     if not 3 * k <= d <= DENSE_MOMENTS:
         msg = (
@@ -247,35 +136,7 @@ def bernoulli_start(
     *,
     method: Method = OWN,
 ) -> tuple[MixtureParams, float]:
-    """Return the start that `init` names, clipped to valid probabilities.
-
-    Parameters
-    ----------
-    X : sparse rows or array (n, d), float32
-        0/1 rows.
-    k : int
-        Number of states.
-    init : {"corrected", "asvtd", "3v-mom", "3v-tpm"} or (weights, centers)
-        Which start.
-    prior : Prior
-        Its mean is the prevalence of the features.
-    progress : callable (str, float)
-        Told the stage.
-    method : Method
-        How to decompose; the three-view starts, which bring their own way, take its `random_state`.
-
-    Returns
-    -------
-    params : MixtureParams
-        The start.
-    clipped : float
-        Mean absolute change per entry made by clipping.
-
-    Warns
-    -----
-    DataWarning
-        If much had to be clipped.
-    """
+    """Return the start that `init` names, clipped to valid probabilities."""
     if not isinstance(init, str):
         return given_params(init[0], init[1], k, X.shape[1]), 0.0
     if k == 1:
@@ -307,31 +168,7 @@ def bernoulli_start(
 def given_params(
     weights: Any, centers: Any, k: int | None, d: int | None, *, upper: float | None = 1.0
 ) -> MixtureParams:
-    """Check parameters that the user gave.
-
-    Parameters
-    ----------
-    weights : array (k,)
-        Non-negative, not all zero; normalized to sum 1.
-    centers : array (k, d)
-        At least 0, at most `upper`.
-    k : int or None
-        Number of states expected; None for any.
-    d : int or None
-        Number of features expected; None for any.
-    upper : float or None, default=1
-        Largest valid entry of a center; None for any.
-
-    Returns
-    -------
-    MixtureParams
-        The parameters.
-
-    Raises
-    ------
-    ValueError
-        If shapes disagree or numbers lie outside their range.
-    """
+    """Check parameters that the user gave. weights (k,), centers (k, d)."""
     w, c = as_numbers(weights, "weights"), as_numbers(centers, "centers")
     if w.ndim != 1 or c.ndim != 2:
         msg = f"weights and centers have shapes {w.shape} and {c.shape}; expected (k,) and (k, d)"
@@ -356,51 +193,15 @@ def given_params(
 
 
 def part(tell: Progress, begin: float, end: float) -> Progress:
-    """Report progress within a part of the whole.
-
-    Parameters
-    ----------
-    tell : callable (str, float)
-        Told about the whole.
-    begin : float
-        Where the part begins, as a fraction of the whole.
-    end : float
-        Where it ends.
-
-    Returns
-    -------
-    callable (str, float)
-        To be told about the part.
-    """
+    """Report progress within a part of the whole. tell (str, float)."""
     return lambda stage, done: tell(stage, begin + (end - begin) * done)
 
 
 def silent(stage: str, done: float) -> None:
-    """Report nothing.
-
-    Parameters
-    ----------
-    stage : str
-        Ignored.
-    done : float
-        Ignored.
-    """
+    """Report nothing."""
 
 
 def clipped_components(found: Components) -> tuple[MixtureParams, float]:
-    """Clip centers to probabilities.
-
-    Parameters
-    ----------
-    found : Components
-        Centers as a decomposition gave them.
-
-    Returns
-    -------
-    params : MixtureParams
-        Centers in [0, 1].
-    clipped : float
-        Mean absolute change per entry.
-    """
+    """Clip centers to probabilities."""
     valid = BERNOULLI.project(found.centers)
     return MixtureParams(found.weights, valid), float(np.abs(valid - found.centers).mean())

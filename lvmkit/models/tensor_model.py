@@ -32,24 +32,14 @@ LARGEST = 1e100
 
 
 class TensorModel(ClusterMixin, BaseEstimator):
-    """Prediction, scoring and sampling, given weights, means, covariances and discriminants.
+    """Prediction, scoring and sampling, given weights, means, covariances and discriminants."""
 
-    Attributes
-    ----------
-    weights_ : array (K,)
-        Share of each cluster.
-    means_ : array (K, p_1, ..., p_M)
-        Means.
-    covariances_ : list of array (p_m, p_m)
-        Covariance of each mode.
-    discriminants_ : array (K - 1, p_1, ..., p_M)
-        What tells clusters 1, ..., K - 1 from cluster 0.
-    """
-
-    weights_: Array
-    means_: Array
-    covariances_: list[Array]
-    discriminants_: Array
+    weights_: Array  # (K,): Share of each cluster
+    means_: Array  # (K, p_1, ..., p_M): Means
+    covariances_: list[Array]  # (p_m, p_m): Covariance of each mode
+    discriminants_: (
+        Array  # (K - 1, p_1, ..., p_M): What tells clusters 1, ..., K - 1 from cluster 0
+    )
     density_means_: Array
     density_covariances_: list[Array]
     reference: int | None

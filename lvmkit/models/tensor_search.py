@@ -30,17 +30,7 @@ from lvmkit.tensor_normal.starts import KINDS, starts
 
 
 class TensorSearch:
-    """Samples, starts and penalties of a fit, once they are checked.
-
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        Its options.
-    rows : array (n, p_1, ..., p_M)
-        Samples, finite.
-    penalties : sequence of float, optional
-        To try instead of the model's.
-    """
+    """Samples, starts and penalties of a fit, once they are checked. rows (n, p_1, ..., p_M)."""
 
     def __init__(
         self, model: Any, rows: Array, *, penalties: Sequence[float] | None = None
@@ -94,20 +84,7 @@ class TensorSearch:
         return list(largest * np.geomspace(1, LEAST, N_PENALTIES + 1)[1:])
 
     def along(self, mapper: Mapper, *, patience: int | None) -> Iterator[Found]:
-        """Fit for each penalty.
-
-        Parameters
-        ----------
-        mapper : callable
-            Like `map`.
-        patience : int, optional
-            As in `search.path_of`.
-
-        Yields
-        ------
-        Found
-            One for each penalty.
-        """
+        """Fit for each penalty."""
         if len(self.penalties) == 1:
             options = replace(self.options, penalty=self.penalties[0])
             yield from_smaller(self.samples, self.posteriors, options, self.method, mapper)
@@ -123,18 +100,7 @@ class TensorSearch:
             )
 
     def numbering(self, fit: Fit) -> Labels:
-        """Return the clusters in the order in which they are numbered.
-
-        Parameters
-        ----------
-        fit : Fit
-            Of these samples.
-
-        Returns
-        -------
-        array of int (K,)
-            As given, or by decreasing weight.
-        """
+        """Return the clusters in the order in which they are numbered, (K,)."""
         if self.given:
             return np.arange(self.n_components)
         by_weight = [int(k) for k in np.argsort(-fit.rule.weights, kind="stable")]
@@ -144,13 +110,7 @@ class TensorSearch:
         return np.array(by_weight)
 
     def bic_of_one(self) -> float:
-        """Return the Bayesian information criterion of a single cluster.
-
-        Returns
-        -------
-        float
-            Of these samples.
-        """
+        """Return the Bayesian information criterion of a single cluster."""
         if self._bic_of_one is None:
             one = replace(self.options, contrasts=contrasts(1), penalty=0.0)
             alone = best_of(self.samples, [np.ones((len(self.samples), 1))], one, self.method, map)
@@ -159,23 +119,7 @@ class TensorSearch:
 
 
 def checked_options(model: Any) -> Options:
-    """Refuse options of a model that are out of range.
-
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        Its options.
-
-    Returns
-    -------
-    Options
-        How to fit, but for the penalty if that is to be chosen.
-
-    Raises
-    ------
-    ValueError
-        Naming the option, what was found and what is expected.
-    """
+    """Refuse options of a model that are out of range."""
     require_number(model.n_components, "n_components", least=1, whole=True)
     require_number(model.n_init, "n_init", least=1, whole=True)
     require_number(model.max_iter, "max_iter", least=1, whole=True)

@@ -319,18 +319,7 @@ def _named_as(fitted: TensorNormalMixture, checked: TensorNormalMixture) -> Tens
 
 
 def smallest_share(model: TensorNormalMixture) -> float:
-    """Return the share of the samples in the smallest cluster.
-
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        Fitted.
-
-    Returns
-    -------
-    float
-        0 to 1.
-    """
+    """Return the share of the samples in the smallest cluster."""
     counts = np.bincount(model.labels_, minlength=len(model.weights_))
     return float(counts.min() / counts.sum())
 

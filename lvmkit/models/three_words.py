@@ -7,31 +7,9 @@ from scipy import sparse
 
 
 def three_words(rows: Any, generator: np.random.Generator) -> sparse.csr_array:
-    """Draw three words of every document, without replacement; shorter ones are left empty.
-
-    Parameters
-    ----------
-    rows : sparse rows or array (n, d)
-        Counts.
-    generator : numpy Generator
-        Source of randomness.
-
-    Returns
-    -------
-    csr_array (n, d), float32
-        Rows with total 3 or 0.
-
-    Notes
-    -----
-    Anandkumar et al. 2012b; Ruffini thesis, Remark 3.2.3. Averaged over the orders of the three words, which
-    the estimator does not depend on in the mean.
-
-    Examples
-    --------
-    >>> three_words(np.array([[4.0, 0.0], [1.0, 1.0]]), np.random.default_rng(0)).toarray()
-    array([[3., 0.],
-           [0., 0.]], dtype=float32)
-    """
+    """Draw three words of every document, without replacement; shorter ones are left empty, (n, d)."""
+    # Anandkumar et al. 2012b; Ruffini thesis, Remark 3.2.3. Averaged over the orders of the three words, which the
+    # estimator does not depend on in the mean.
     counts = sparse.csr_array(rows)
     ends = np.cumsum(counts.data, dtype=np.float64)
     starts = np.concatenate([[0.0], ends])[counts.indptr]

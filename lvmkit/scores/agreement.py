@@ -10,21 +10,11 @@ from lvmkit.scores.refits import UNSEEN
 
 
 class Reappearance(NamedTuple):
-    """How the clusters of a reference appear in another clustering of some of its rows.
-
-    Parameters
-    ----------
-    jaccard : array (k,)
-        Of each cluster with the cluster that is most like it; NaN where none of its rows was seen.
-    moved : array (k, k) of int
-        Members of i in clusters that belong to j, which means that most of their members are j's.
-    seen : array (k,) of int
-        Members of each cluster that the other clustering was asked about.
-    """
+    """How the clusters of a reference appear in another clustering of some of its rows."""
 
     jaccard: Array
     moved: Labels
-    seen: Labels
+    seen: Labels  # (k,): Members of each cluster that the other clustering was asked about
 
 
 def reappearance(reference: Labels, found: Labels, k: int) -> Reappearance:

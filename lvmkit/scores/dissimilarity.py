@@ -48,18 +48,7 @@ def dissimilarity(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
 
 
 def pairwise_dissimilarity(factors: Sequence[npt.ArrayLike]) -> Array:
-    """Return the dissimilarity of each pair of factors.
-
-    Parameters
-    ----------
-    factors : sequence of B arrays (I, R)
-        Factors of one mode.
-
-    Returns
-    -------
-    array (B, B)
-        Symmetric, 0 on the diagonal.
-    """
+    """Return the dissimilarity of each pair of factors, (B, B). factors (I, R)."""
     parts = [as_numbers(factor, "a factor") for factor in factors]
     if not all(np.isfinite(part).all() for part in parts):
         msg = "factors that are compared must be finite; found NaN or infinity. Leave out the run that ended so"
@@ -77,19 +66,7 @@ def pairwise_dissimilarity(factors: Sequence[npt.ArrayLike]) -> Array:
 
 
 def instability(unlike: Array) -> tuple[float, float]:
-    """Return the mean dissimilarity over all pairs, Υ, and its standard error.
-
-    Parameters
-    ----------
-    unlike : array (B, B)
-        As from `pairwise_dissimilarity`.
-
-    Returns
-    -------
-    tuple of float
-        NaN both for less than 2 factors, the error also for 2: it is found by leaving out each factor in turn
-        (jackknife), because pairs that share a factor are not independent.
-    """
+    """Return the mean dissimilarity over all pairs, Υ, and its standard error. unlike (B, B)."""
     n = len(unlike)
     if n < 2:
         return np.nan, np.nan

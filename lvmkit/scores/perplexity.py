@@ -95,10 +95,8 @@ def completion(
     smoothing: float = 0.001,
     random_state: RandomState = 0,
 ) -> tuple[float, int]:
-    """Predict each half of the documents' tokens from the other: log-probability in nats, and tokens.
-
-    Documents with a single token are left out. See `perplexity`.
-    """
+    """Predict each half of the documents' tokens from the other: log-probability in nats, and tokens."""
+    # Documents with a single token are left out. See `perplexity`.
     topics = _smoothed(centers, smoothing)
     one, other = halves(checked_counts(X, topics.shape[1]), random_state)
     total = 0.0
@@ -127,27 +125,8 @@ def _smoothed(centers: npt.ArrayLike, share: float) -> Array:
 
 
 def halves(counts: Any, random_state: RandomState) -> tuple[Any, Any]:
-    """Deal each document's tokens to two halves by turns, in a random order of the words.
-
-    Documents that would leave a half empty, those with fewer than two tokens, are not in the result.
-
-    Parameters
-    ----------
-    counts : sparse rows (n, d)
-        Counts.
-    random_state : int, Generator or None
-        Seed.
-
-    Returns
-    -------
-    known, predicted : sparse rows (m, d)
-        Counts that add up to those of the documents with two tokens or more.
-
-    Raises
-    ------
-    ValueError
-        If there is no such document.
-    """
+    """Deal each document's tokens to two halves by turns, in a random order of the words, (m, d). counts (n, d)."""
+    # Documents that would leave a half empty, those with fewer than two tokens, are not in the result.
     counts = counts[np.flatnonzero(counts.sum(axis=1) >= 2)]
     if not counts.shape[0]:
         msg = "no document has two tokens: there is nothing to predict one half from the other"
@@ -219,22 +198,7 @@ def _em(topics: Array, rows: Any, n_steps: int) -> Array:
 
 
 def log_probability(topics: Array, counts: Any, mixtures: Array) -> float:
-    """Return the log-probability of all tokens of the documents under their mixtures.
-
-    Parameters
-    ----------
-    topics : array (k, d)
-        Probability of each word.
-    counts : sparse rows (n, d)
-        Counts.
-    mixtures : array (n, k)
-        Share of each topic.
-
-    Returns
-    -------
-    float
-        Nats; -inf if a token is impossible.
-    """
+    """Return the log-probability of all tokens of the documents under their mixtures."""
     total, done = 0.0, 0
 
     def block_sum(rows: Any, shares: Array) -> float:

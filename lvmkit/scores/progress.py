@@ -9,18 +9,7 @@ from lvmkit._typing import Progress
 
 @contextmanager
 def told(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield what to tell the progress to.
-
-    Parameters
-    ----------
-    progress : callable or bool, optional
-        True shows a bar.
-
-    Yields
-    ------
-    callable
-        Takes a text and the fraction done.
-    """
+    """Yield what to tell the progress to."""
     if progress is not True:
         yield teller(progress)
         return
@@ -36,13 +25,7 @@ def told(progress: Progress | bool | None) -> Iterator[Progress]:
 
 
 class Interruptible:
-    """A progress that remembers whether what was raised is a wish to stop.
-
-    Parameters
-    ----------
-    progress : callable
-        Raises to cancel.
-    """
+    """A progress that remembers whether what was raised is a wish to stop."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
@@ -55,16 +38,5 @@ class Interruptible:
         self._telling = False
 
     def wished(self, error: BaseException) -> bool:
-        """Tell whether an error is a wish to stop: the interrupt key, or raised by the progress.
-
-        Parameters
-        ----------
-        error : BaseException
-            What was raised.
-
-        Returns
-        -------
-        bool
-            False for what went wrong in the work itself.
-        """
+        """Tell whether an error is a wish to stop: the interrupt key, or raised by the progress."""
         return self._telling or isinstance(error, KeyboardInterrupt)

@@ -36,11 +36,10 @@ class _Again(type):
 
 
 class _SaidBefore(Warning, metaclass=_Again):
-    """What to ignore: every fit to the same data would say the same of them.
+    """What to ignore: every fit to the same data would say the same of them."""
 
-    Filters hold for all threads, and to set one for a while and take it back disturbs those of others. This one can
-    stay: it lets all else through.
-    """
+    # Filters hold for all threads, and to set one for a while and take it back disturbs those of others. This one can
+    # stay: it lets all else through.
 
 
 @checked()

@@ -17,30 +17,14 @@ ALIKE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class RankRuns:
-    """What several starts found for one number of components.
+    """What several starts found for one number of components. unlike (B, B), fits (B,), nonzeros (B, modes)."""
 
-    Parameters
-    ----------
-    n_components : int
-        Their number, R.
-    unlike : array (B, B)
-        Dissimilarity of each pair of starts.
-    fits : array (B,)
-        Fit that each start reached.
-    nonzeros : array (B, modes) of int
-        Scores that are not 0, by mode.
-    model : estimator or None
-        The one that fits best, the first of several; None if this number failed.
-    remark : str
-        Why it, or one of its starts, failed.
-    """
-
-    n_components: int
-    unlike: Array
-    fits: Array
-    nonzeros: Labels
-    model: Any
-    remark: str = ""
+    n_components: int  # Their number, R
+    unlike: Array  # (B, B): Dissimilarity of each pair of starts
+    fits: Array  # (B,): Fit that each start reached
+    nonzeros: Labels  # (B, modes): Scores that are not 0, by mode
+    model: Any  # The one that fits best, the first of several; None if this number failed
+    remark: str = ""  # Why it, or one of its starts, failed
 
     @property
     def dissimilarity(self) -> float:

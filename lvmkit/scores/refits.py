@@ -129,23 +129,7 @@ def n_workers(matrix: Any) -> int:
 def in_order(
     tasks: Sequence[Callable[[Report], T]], tell: Callable[[int, float], None], *, workers: int
 ) -> Iterator[T]:
-    """Do tasks side by side and yield their results in order.
-
-    Parameters
-    ----------
-    tasks : sequence of callable
-        Each takes what to call with the fraction done; that may raise, to stop the task.
-    tell : callable
-        Called in this thread with the number of a task and the fraction of it that is done, again and
-        again; raising from it ends the work.
-    workers : int
-        Threads; with 1 the tasks are done in this one.
-
-    Yields
-    ------
-    object
-        What the next task returned.
-    """
+    """Do tasks side by side and yield their results in order."""
     # each task holds the limit, not this generator, which may stay suspended for as long as its caller likes
     if workers == 1:
         for i, task in enumerate(tasks):

@@ -14,33 +14,17 @@ PROTOCOLS = ("overlapping", "bootstrap", "halves")
 
 
 class Refit(NamedTuple):
-    """One fit on a part of the rows.
+    """One fit on a part of the rows."""
 
-    Parameters
-    ----------
-    rows : array of int
-        Rows to fit, in this order.
-    seeds : tuple of int
-        For each option `random_state` of the estimator, in the order of their names.
-    """
-
-    rows: Labels
+    rows: Labels  # Rows to fit, in this order
     seeds: tuple[int, ...]
 
 
 class Draw(NamedTuple):
-    """One repeat.
-
-    Parameters
-    ----------
-    fits : tuple of Refit
-        Two that are compared with each other, or one that is compared with the fit on all rows.
-    compared : array of int
-        Rows whose clusters are compared.
-    """
+    """One repeat."""
 
     fits: tuple[Refit, ...]
-    compared: Labels
+    compared: Labels  # Rows whose clusters are compared
 
 
 def draws(

@@ -38,18 +38,10 @@ class _Cell(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """What to take, and why.
+    """What to take, and why."""
 
-    Parameters
-    ----------
-    value : object or None
-        None where no value could be judged.
-    why : str
-        In words.
-    """
-
-    value: Any
-    why: str
+    value: Any  # None where no value could be judged
+    why: str  # In words
 
 
 @checked(goal=0)
@@ -199,20 +191,7 @@ def tabulated(
 
 
 def recommendation(table: pd.DataFrame, *, goal: float = 0.9) -> Recommendation:
-    """Choose a value of one method, by the rule that `stability_over` states.
-
-    Parameters
-    ----------
-    table : DataFrame
-        value, n_clusters and ari of one method's repeats.
-    goal : float, default=0.9
-        Mean index that is called stable.
-
-    Returns
-    -------
-    Recommendation
-        The value and why.
-    """
+    """Choose a value of one method, by the rule that `stability_over` states."""
     known = table.dropna(subset=["ari"])
     groups = known.groupby("value", sort=True)
     sums = groups["ari"].agg(["mean", "sem", "count"])

@@ -47,20 +47,7 @@ class Judged(Protocol):
 
 
 def verdict(study: Judged, *, unnamed: Labels | None = None) -> str:
-    """Say which clusters reappear, which swap members, and how far two fits agree.
-
-    Parameters
-    ----------
-    study : StabilityStudy
-        At least one repeat is done.
-    unnamed : array of int, optional
-        Clusters that must not be spoken of, because too few rows are in them.
-
-    Returns
-    -------
-    str
-        A few sentences.
-    """
+    """Say which clusters reappear, which swap members, and how far two fits agree."""
     kept = ~np.isin(study.clusters, [] if unnamed is None else unnamed)
     stability = np.where(kept, study.cluster_stability, np.nan)
     told = [_reappear(stability, study.cluster_labels), *_swaps(study, kept)]

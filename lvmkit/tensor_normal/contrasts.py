@@ -8,72 +8,26 @@ from lvmkit._typing import Array
 
 
 class Contrasts(NamedTuple):
-    """How the means of K clusters become K - 1 differences, and discriminants a rule for each cluster.
+    """How the means of K clusters become K - 1 differences, and discriminants a rule for each cluster."""
 
-    Attributes
-    ----------
-    differences : array (K - 1, K)
-        Takes the means to their differences.
-    spread : array (K, K - 1)
-        Takes the discriminants of the differences to a discriminant of each cluster.
-    middle : array (K,)
-        Weights of the means in what the clusters are compared with.
-    factor : float
-        What the penalty is multiplied by, so that it means the same for two clusters either way.
-    """
-
-    differences: Array
+    differences: Array  # (K - 1, K): Takes the means to their differences
     spread: Array
-    middle: Array
+    middle: Array  # (K,): Weights of the means in what the clusters are compared with
     factor: float
 
     def cost(self, discriminants: Array) -> float:
-        """Return by how much the penalty lowers the mean log-likelihood, for each unit of it.
-
-        Parameters
-        ----------
-        discriminants : array (K, p)
-            One for each cluster.
-
-        Returns
-        -------
-        float
-            With it, the group lasso is the M step of clusters of equal weight.
-        """
+        """Return by how much the penalty lowers the mean log-likelihood, for each unit of it. discriminants (K, p)."""
         n_components = len(discriminants)
         away = discriminants - discriminants.mean(axis=0)
         return float(np.sqrt((away**2).sum(axis=0) / 2).sum() / n_components)
 
 
 def contrasts(n_components: int, reference: int | None = None) -> Contrasts:
-    """Compare clusters with the mean of their means, or with one of them.
-
-    Parameters
-    ----------
-    n_components : int
-        K, at least 2.
-    reference : int, optional
-        The cluster that the others are compared with, as in document 004, equation (4); without it, the mean of the
-        means.
-
-    Returns
-    -------
-    Contrasts
-        The comparison.
-
-    Notes
-    -----
-    With a cluster as the reference, another numbering of the clusters gives another answer as soon as there are three.
-    Against the mean of the means it does not: K - 1 orthonormal contrasts are used, and which ones does not matter,
-    since the group lasso does not change when they are rotated. Its squared lengths |c_J|², doubled, are those of the
-    document averaged over the choice of the reference.
-
-    Examples
-    --------
-    >>> contrasts(3, reference=0).differences
-    array([[-1.,  1.,  0.],
-           [-1.,  0.,  1.]])
-    """
+    """Compare clusters with the mean of their means, or with one of them."""
+    # With a cluster as the reference, another numbering of the clusters gives another answer as soon as there are
+    # three. Against the mean of the means it does not: K - 1 orthonormal contrasts are used, and which ones does not
+    # matter, since the group lasso does not change when they are rotated. Its squared lengths |c_J|², doubled, are
+    # those of the document averaged over the choice of the reference.
     if reference is None:
         rows = np.tril(np.ones((n_components, n_components)))[1:]
         rows -= np.diag(np.arange(n_components) + 1.0)[1:]

@@ -17,50 +17,21 @@ SWEEPS, NEAR = 20, 0.01
 
 
 class Density(NamedTuple):
-    """A mixture of tensor normals that differ at the selected entries only.
+    """A mixture of tensor normals that differ at the selected entries only."""
 
-    Attributes
-    ----------
-    means : array (K, p)
-        Means, of centered samples.
-    covariances : list of array (p_m, p_m)
-        One for each mode.
-    log_likelihood : float
-        Of all samples.
-    """
-
-    means: Array
-    covariances: list[Array]
-    log_likelihood: float
+    means: Array  # (K, p): Means, of centered samples
+    covariances: list[Array]  # (p_m, p_m): One for each mode
+    log_likelihood: float  # Of all samples
 
 
 def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Density:
-    """Fit, given the posteriors, the most likely mixture whose discriminants are 0 where those of a fit are.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    fit : Fit
-        Which entries are selected, and the posteriors.
-    options : Options
-        How it was fitted.
-    method : {"deem", "em"}
-        What by; a fit by EM is its own density.
-
-    Returns
-    -------
-    Density
-        Means and covariances, and how likely the samples are.
-
-    Notes
-    -----
-    Neither the discriminants of DEEM nor its covariances will do to compare fits. The penalty not only selects entries,
-    it also shortens what is selected, so that a likelihood would prefer to select too many. Covariances from moments,
-    where that of all entries is not a product over the modes, fit so badly that one cluster looks far worse than
-    two. Covariances are the most likely ones around the averages of the clusters, means follow from these, and the
-    common scale is that around the means: going round again would change what is left, a share K / n of the shapes.
-    """
+    """Fit, given the posteriors, the most likely mixture whose discriminants are 0 where those of a fit are."""
+    # Neither the discriminants of DEEM nor its covariances will do to compare fits. The penalty not only selects
+    # entries, it also shortens what is selected, so that a likelihood would prefer to select too many. Covariances from
+    # moments, where that of all entries is not a product over the modes, fit so badly that one cluster looks far worse
+    # than two. Covariances are the most likely ones around the averages of the clusters, means follow from these, and
+    # the common scale is that around the means: going round again would change what is left, a share K / n of the
+    # shapes.
     rule, n = fit.rule, len(samples)
     if method == "em":
         return Density(rule.means, fit.covariances, n * fit.objective)
@@ -83,24 +54,7 @@ def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Den
 def selected_means(
     rule: Rule, covariances: list[Array], sizes: tuple[int, ...], compared: Contrasts
 ) -> Array:
-    """Return the means of clusters that differ at the selected entries only, by as much as their samples do.
-
-    Parameters
-    ----------
-    rule : Rule
-        Weights, means, and discriminants that are 0 where nothing is selected.
-    covariances : list of array (p_m, p_m)
-        One for each mode.
-    sizes : tuple of int
-        p_1, ..., p_M.
-    compared : Contrasts
-        What clusters are compared with.
-
-    Returns
-    -------
-    array (K, p)
-        If all entries are selected, the means of the rule.
-    """
+    """Return the means of clusters that differ at the selected entries only, by as much as their samples do, (K, p)."""
     selected = np.asarray(rule.discriminants.any(axis=0)).reshape(sizes)
     differences = (compared.differences @ rule.means).reshape(-1, *sizes)
     full = on_entries(differences, covariances, selected)

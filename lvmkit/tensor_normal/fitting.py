@@ -28,13 +28,7 @@ itself they need no further whitening."""
 
 
 class Samples:
-    """Centered samples and what is computed of them once.
-
-    Parameters
-    ----------
-    X : array (n, p_1, ..., p_M)
-        Samples.
-    """
+    """Centered samples and what is computed of them once. X (n, p_1, ..., p_M)."""
 
     def __init__(self, X: Array) -> None:
         self.center = X.mean(axis=0)
@@ -61,57 +55,20 @@ class Options:
 
 
 class Fit(NamedTuple):
-    """A fitted mixture of centered samples.
+    """A fitted mixture of centered samples."""
 
-    Attributes
-    ----------
-    rule : Rule
-        Weights, means, discriminants; flat.
-    covariances : list of array (p_m, p_m)
-        One for each mode.
-    posteriors : array (n, K)
-        By that rule.
-    objective : float
-        Log-likelihood per sample less what the penalty costs: by which starts are compared.
-    gap : float
-        Relative duality gap of the last group lasso; 0 for EM.
-    n_iter : int
-        Iterations.
-    stopped_by : str
-        "tol", "max_iter", "empty" (a cluster lost its samples), "penalty" (no entry was left) or "gap" (the group
-        lasso did not reach its accuracy).
-    """
-
-    rule: Rule
-    covariances: list[Array]
-    posteriors: Array
+    rule: Rule  # Weights, means, discriminants; flat
+    covariances: list[Array]  # (p_m, p_m): One for each mode
+    posteriors: Array  # (n, K): By that rule
     objective: float
-    gap: float
-    n_iter: int
+    gap: float  # Relative duality gap of the last group lasso; 0 for EM
+    n_iter: int  # Iterations
     stopped_by: str
 
 
 def doubly_enhanced(samples: Samples, start: Array, options: Options) -> Fit:
-    """Fit by the doubly enhanced EM algorithm.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    start : array (n, K)
-        First guess of the posteriors.
-    options : Options
-        How to fit.
-
-    Returns
-    -------
-    Fit
-        The mixture.
-
-    Notes
-    -----
-    Document 004, section 2.2 and figure 6.
-    """
+    """Fit by the doubly enhanced EM algorithm. start (n, K)."""
+    # Document 004, section 2.2 and figure 6.
     believed, exact = start, False
     found = GroupLasso(np.zeros((0, *samples.sizes)), 0.0, 0.0, 0)  # nothing to start from
     for step in range(1, options.max_iter + 1):
@@ -170,27 +127,9 @@ def _enhanced(
 
 
 def expectation_maximization(samples: Samples, start: Array, options: Options) -> Fit:
-    """Fit by maximum likelihood.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    start : array (n, K)
-        First guess of the posteriors.
-    options : Options
-        How to fit; the penalty is not used.
-
-    Returns
-    -------
-    Fit
-        The mixture.
-
-    Notes
-    -----
-    Document 004, section 2.1 and equation (3). All is computed in coordinates in which the samples are whitened; each
-    M step whitens them further by what it finds (`Whitened.sweep`), which is little once it has settled.
-    """
+    """Fit by maximum likelihood. start (n, K)."""
+    # Document 004, section 2.1 and equation (3). All is computed in coordinates in which the samples are whitened; each
+    # M step whitens them further by what it finds (`Whitened.sweep`), which is little once it has settled.
     believed = start
     counts = believed.sum(axis=0)
     first = (believed.T @ samples.flat) / counts[:, np.newaxis]

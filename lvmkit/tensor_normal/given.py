@@ -17,22 +17,7 @@ SAME = 1e-9
 
 
 def require_estimable(X: Array, n_components: int, shrinkage: float) -> None:
-    """Refuse samples from which the parameters cannot be estimated.
-
-    Parameters
-    ----------
-    X : array (n, p_1, ..., p_M)
-        Finite numbers.
-    n_components : int
-        K.
-    shrinkage : float
-        That of the covariances.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer samples than clusters, entries that are constant, or too few samples for a mode.
-    """
+    """Refuse samples from which the parameters cannot be estimated. X (n, p_1, ..., p_M)."""
     n, sizes = len(X), X.shape[1:]
     if n_components > n:
         msg = (
@@ -53,22 +38,7 @@ def require_estimable(X: Array, n_components: int, shrinkage: float) -> None:
 
 
 def require_covariance(covariance: Array, name: str, size: int) -> None:
-    """Refuse what cannot be the covariance of a mode.
-
-    Parameters
-    ----------
-    covariance : array
-        To be of shape (size, size).
-    name : str
-        What it is called in the message.
-    size : int
-        Size of the mode.
-
-    Raises
-    ------
-    ValueError
-        If the shape is another, or it is not symmetric and positive definite.
-    """
+    """Refuse what cannot be the covariance of a mode."""
     if covariance.shape != (size, size):
         msg = f"{name} has shape {covariance.shape}; expected {(size, size)}, as the means have."
         raise ValueError(msg)
@@ -79,22 +49,7 @@ def require_covariance(covariance: Array, name: str, size: int) -> None:
 
 
 def require_independent(X: Array, guess: Array, shrinkage: float) -> None:
-    """Refuse samples in which entries of a mode follow from others within clusters.
-
-    Parameters
-    ----------
-    X : array (n, p_1, ..., p_M)
-        Samples.
-    guess : array (n, K)
-        Posteriors to start from.
-    shrinkage : float
-        That of the covariances.
-
-    Raises
-    ------
-    ValueError
-        If a covariance would be singular.
-    """
+    """Refuse samples in which entries of a mode follow from others within clusters."""
     if shrinkage:
         return
     flat = X.reshape(len(X), -1)
@@ -143,27 +98,7 @@ def _require_spread(X: Array, shrinkage: float) -> None:
 
 
 def first_guess(init: Any, n_samples: int, n_components: int) -> Array:
-    """Read labels or posteriors to start from.
-
-    Parameters
-    ----------
-    init : array of int (n,) or array (n, K)
-        Labels from 0, or posteriors.
-    n_samples : int
-        n.
-    n_components : int
-        K.
-
-    Returns
-    -------
-    array (n, K)
-        Posteriors.
-
-    Raises
-    ------
-    ValueError
-        If the shape does not fit, a label is out of range, or a cluster has no samples.
-    """
+    """Read labels or posteriors to start from, (n, K). init (n,)."""
     guess = np.asarray(init)
     if guess.shape == (n_samples,):
         whole = guess.dtype.kind in "iufb" and bool(np.isfinite(guess).all())

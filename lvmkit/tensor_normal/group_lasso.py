@@ -28,24 +28,14 @@ HALVINGS = 30
 
 
 class GroupLasso(NamedTuple):
-    """A solution.
+    """A solution."""
 
-    Attributes
-    ----------
-    coef : array (r, p_1, ..., p_M)
-        C.
-    objective : float
-        At C.
-    gap : float
-        Relative duality gap: the objective is at most gap times its size above the optimum.
-    n_iter : int
-        Newton steps.
-    """
-
-    coef: Array
-    objective: float
-    gap: float
-    n_iter: int
+    coef: Array  # (r, p_1, ..., p_M): C
+    objective: float  # At C
+    gap: (
+        float  # Relative duality gap: the objective is at most gap times its size above the optimum
+    )
+    n_iter: int  # Newton steps
 
 
 def group_lasso(
@@ -58,45 +48,12 @@ def group_lasso(
     max_iter: int = 500,
     most_entering: int | None = None,
 ) -> GroupLasso:
-    """Minimize ½ <C, [[C; S_1, ..., S_M]]> - <C, D> + penalty sum_J |c_J|.
-
-    Parameters
-    ----------
-    differences : array (r, p_1, ..., p_M)
-        D: differences of means.
-    covariances : sequence of array (p_m, p_m)
-        S_m, positive definite.
-    penalty : float
-        At least 0; c_J are the r numbers at the same entry J.
-    start : array (r, p_1, ..., p_M), optional
-        Where to start, for example the solution of a problem nearby; 0 if not given.
-    tol : float, default=1e-7
-        Relative duality gap to reach.
-    max_iter : int, default=500
-        Newton steps.
-    most_entering : int, optional
-        How many entries may become non-zero in one step if that is more than are so already; all that gain by it if
-        not given.
-
-    Returns
-    -------
-    GroupLasso
-        C, the objective, the gap that was reached, and steps.
-
-    Notes
-    -----
-    Document 004, section 2.2, of which this is half: its λ is twice `penalty`. A proximal gradient step finds which
-    entries are not 0, a Newton step solves for these. For any C, with R = D - [[C; S]], R shortened to length
-    `penalty` at each J is dual feasible, which gives the gap: sum_J (penalty |c_J| - <c_J, short R_J>), and half the
-    square of what was cut off, in the inverse of S. Where rounding allows no less, R_J replaced by
-    `penalty` in the direction of c_J, where that is not 0, gives another gap, which is reported if it is smaller.
-
-    Examples
-    --------
-    >>> found = group_lasso(np.array([[3.0, -1.0, 0.5]]), [np.eye(3)], 0.75)
-    >>> found.coef
-    array([[ 2.25, -0.25,  0.  ]])
-    """
+    """Minimize ½ <C, [[C; S_1, ..., S_M]]> - <C, D> + penalty sum_J |c_J|."""
+    # Document 004, section 2.2, of which this is half: its λ is twice `penalty`. A proximal gradient step finds which
+    # entries are not 0, a Newton step solves for these. For any C, with R = D - [[C; S]], R shortened to length
+    # `penalty` at each J is dual feasible, which gives the gap: sum_J (penalty |c_J| - <c_J, short R_J>), and half the
+    # square of what was cut off, in the inverse of S. Where rounding allows no less, R_J replaced by `penalty` in the
+    # direction of c_J, where that is not 0, gives another gap, which is reported if it is smaller.
     problem = _Problem(differences, covariances, penalty, most_entering)
     return problem.solve(start, tol, max_iter)
 
@@ -104,22 +61,7 @@ def group_lasso(
 def on_entries(
     differences: Array, covariances: Sequence[Array], selected: npt.NDArray[np.bool_]
 ) -> Array:
-    """Minimize the same without penalty, with all but some entries of C kept at 0.
-
-    Parameters
-    ----------
-    differences : array (r, p_1, ..., p_M)
-        D.
-    covariances : sequence of array (p_m, p_m)
-        S_m, positive definite.
-    selected : array of bool (p_1, ..., p_M)
-        Where C may differ from 0.
-
-    Returns
-    -------
-    array (r, p_1, ..., p_M)
-        C. Where all entries are selected, [[D; S_1^-1, ..., S_M^-1]].
-    """
+    """Minimize the same without penalty, with all but some entries of C kept at 0, (r, p_1, ..., p_M)."""
     if selected.all() or not len(differences):
         return Product([np.linalg.inv(matrix) for matrix in covariances])(differences)
     problem = _Problem(differences, covariances, 0.0, None)
@@ -189,11 +131,9 @@ class _Problem:
         return used + self.cost(cut) if cut.any() else used
 
     def tight_gap(self, C: Array, rest: Array) -> float:
-        """Return a bound that stays sharp where covariances are nearly singular.
-
-        There, C is so large that what rounding leaves of R at its entries, times C, hides how near it is. The
-        dual point that is exact at the entries of C has no such term.
-        """
+        """Return a bound that stays sharp where covariances are nearly singular."""
+        # There, C is so large that what rounding leaves of R at its entries, times C, hides how near it is. The dual
+        # point that is exact at the entries of C has no such term.
         lengths, on = _lengths(rest), C.any(axis=0)
         dual = rest * np.minimum(1, self.penalty / np.maximum(lengths, self.penalty))
         dual[:, on] = self.penalty * C[:, on] / _lengths(C[:, on])

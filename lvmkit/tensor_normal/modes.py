@@ -13,69 +13,19 @@ BLOCK = 64
 
 
 def unfold(X: Array, mode: int) -> Array:
-    """Return the matrix whose rows are the indices of a mode.
-
-    Parameters
-    ----------
-    X : array (p_1, ..., p_M)
-        A tensor.
-    mode : int
-        Mode, from 0.
-
-    Returns
-    -------
-    array (p_mode, p / p_mode)
-        The other indices run in the order of the array, the last one fastest. Kolda and Bader let the first run
-        fastest, which orders the columns differently; sums over all columns are the same.
-
-    Notes
-    -----
-    Kolda and Bader 2009, section 2.4.
-
-    Examples
-    --------
-    >>> unfold(np.arange(8).reshape(2, 2, 2), 1)
-    array([[0, 1, 4, 5],
-           [2, 3, 6, 7]])
-    """
+    """Return the matrix whose rows are the indices of a mode. X (p_1, ..., p_M)."""
+    # Kolda and Bader 2009, section 2.4.
     return np.moveaxis(X, mode, 0).reshape(X.shape[mode], -1)
 
 
 def multiply(X: Array, matrices: Sequence[Array]) -> Array:
-    """Multiply tensors by a matrix in each of their modes: [[X; A_1, ..., A_M]].
-
-    Parameters
-    ----------
-    X : array (..., p_1, ..., p_M)
-        One or several tensors: the last M axes are the modes.
-    matrices : sequence of array (q_m, p_m)
-        One for each mode.
-
-    Returns
-    -------
-    array (..., q_1, ..., q_M)
-        The products. The Kronecker product of all matrices is never formed, only that of small neighbors.
-
-    Notes
-    -----
-    Kolda and Bader 2009, section 2.5.
-
-    Examples
-    --------
-    >>> multiply(np.eye(2), [np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])])
-    array([[11.]])
-    """
+    """Multiply tensors by a matrix in each of their modes: [[X; A_1, ..., A_M]], (..., q_1, ..., q_M)."""
+    # Kolda and Bader 2009, section 2.5.
     return Product(matrices)(X)
 
 
 class Product:
-    """Matrices to multiply tensors by in each of their modes, prepared to be used again and again.
-
-    Parameters
-    ----------
-    matrices : sequence of array (q_m, p_m)
-        One for each mode.
-    """
+    """Matrices to multiply tensors by in each of their modes, prepared to be used again and again."""
 
     def __init__(self, matrices: Sequence[Array]) -> None:
         self._shape = tuple(len(matrix) for matrix in matrices)
@@ -87,18 +37,7 @@ class Product:
             after *= len(factor)
 
     def __call__(self, X: Array) -> Array:
-        """Multiply tensors.
-
-        Parameters
-        ----------
-        X : array (..., p_1, ..., p_M)
-            One or several tensors.
-
-        Returns
-        -------
-        array (..., q_1, ..., q_M)
-            The products.
-        """
+        """Multiply tensors, (..., q_1, ..., q_M). X (..., p_1, ..., p_M)."""
         samples = X.shape[: X.ndim - len(self._shape)]
         for factor, after in self._factors:
             if after == 1:  # one large product instead of one for each block
@@ -109,26 +48,7 @@ class Product:
 
 
 def scatter(X: Array, order: int) -> list[Array]:
-    """Add up the products of the unfolded tensors with themselves, for each mode.
-
-    Parameters
-    ----------
-    X : array (..., p_1, ..., p_M)
-        Tensors: the last M axes are the modes.
-    order : int
-        M.
-
-    Returns
-    -------
-    list of array (p_m, p_m)
-        The sum over samples of X_(m) X_(m)'.
-
-    Examples
-    --------
-    >>> scatter(np.array([[[1.0, 2.0], [0.0, 3.0]]]), 2)[0]
-    array([[5., 6.],
-           [6., 9.]])
-    """
+    """Sum the products of the unfolded tensors with themselves, (p_m, p_m) a mode. X (..., p_1, ..., p_M)."""
     sizes = X.shape[X.ndim - order :]
     found: list[Array] = []
     for modes in _grouped(sizes):

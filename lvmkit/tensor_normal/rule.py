@@ -15,45 +15,17 @@ SPARSE = 0.3
 
 
 class Rule(NamedTuple):
-    """What the posteriors follow from; all arrays are flat: p = p_1 ... p_M.
+    """What the posteriors follow from; all arrays are flat: p = p_1 ... p_M."""
 
-    Attributes
-    ----------
-    weights : array (K,)
-        Weights of the clusters.
-    means : array (K, p)
-        Their means.
-    discriminants : array (K, p)
-        What tells each from the middle.
-    middle : array (p,)
-        What the clusters are compared with.
-    """
-
-    weights: Array
-    means: Array
-    discriminants: Array
-    middle: Array
+    weights: Array  # (K,): Weights of the clusters
+    means: Array  # (K, p): Their means
+    discriminants: Array  # (K, p): What tells each from the middle
+    middle: Array  # (p,): What the clusters are compared with
 
 
 def posteriors(X: Array, rule: Rule) -> Array:
-    """Return the probability of each cluster for each sample.
-
-    Parameters
-    ----------
-    X : array (n, p)
-        Samples.
-    rule : Rule
-        Weights, means and discriminants.
-
-    Returns
-    -------
-    array (n, K)
-        Rows sum to 1.
-
-    Notes
-    -----
-    Document 004, equations (4) and (5), with the sums in logarithms.
-    """
+    """Return the probability of each cluster for each sample, (n, K). X (n, p)."""
+    # Document 004, equations (4) and (5), with the sums in logarithms.
     logits = scores(X, rule)
     logits -= logits.max(axis=1, keepdims=True)
     np.exp(logits, out=logits)
@@ -62,20 +34,7 @@ def posteriors(X: Array, rule: Rule) -> Array:
 
 
 def scores(X: Array, rule: Rule) -> Array:
-    """Return log weight_k + <X - (mean_k + middle) / 2, discriminant_k> for each sample and cluster.
-
-    Parameters
-    ----------
-    X : array (n, p)
-        Samples.
-    rule : Rule
-        Weights, means and discriminants.
-
-    Returns
-    -------
-    array (n, K)
-        Logarithms of the posteriors, up to a number for each sample.
-    """
+    """Return log weight_k + <X - (mean_k + middle) / 2, discriminant_k> of each sample, (n, K). X (n, p)."""
     selected = rule.discriminants.any(axis=0)
     B = rule.discriminants
     halfway = np.einsum("kp,kp->k", rule.means + rule.middle, B) / 2
@@ -93,28 +52,7 @@ def drawn(
     *,
     generator: np.random.Generator,
 ) -> tuple[Array, Labels]:
-    """Draw samples from a mixture.
-
-    Parameters
-    ----------
-    n_samples : int
-        How many.
-    weights : array (K,)
-        Weights of the clusters.
-    means : array (K, p_1, ..., p_M)
-        Their means.
-    covariances : sequence of array (p_m, p_m)
-        One for each mode.
-    generator : Generator
-        Draws.
-
-    Returns
-    -------
-    X : array (n_samples, p_1, ..., p_M)
-        The samples.
-    labels : array of int (n_samples,)
-        The cluster each was drawn from.
-    """
+    """Draw samples from a mixture. weights (K,), means (K, p_1, ..., p_M), covariances (p_m, p_m)."""
     labels = generator.choice(len(weights), n_samples, p=weights)
     noise = generator.standard_normal((n_samples, *means.shape[1:]))
     return multiply(noise, [np.linalg.cholesky(part) for part in covariances]) + means[
@@ -123,51 +61,15 @@ def drawn(
 
 
 def implied_means(rule: Rule, covariances: list[Array], sizes: tuple[int, ...]) -> Array:
-    """Return the means at which the discriminants are exact, around the mean of all samples.
-
-    Parameters
-    ----------
-    rule : Rule
-        Weights, means and discriminants.
-    covariances : list of array (p_m, p_m)
-        One for each mode.
-    sizes : tuple of int
-        p_1, ..., p_M.
-
-    Returns
-    -------
-    array (K, p)
-        Overall mean + [[discriminant_k - overall discriminant; S_1, ..., S_M]]. Where all discriminants are exact,
-        these are the means; sparse ones draw them together.
-    """
+    """Return the means at which the discriminants are exact, around the mean of all samples, (K, p)."""
     away = rule.discriminants - rule.weights @ rule.discriminants
     moved = multiply(away.reshape(-1, *sizes), covariances)
     return rule.weights @ rule.means + moved.reshape(away.shape)
 
 
 def log_densities(X: Array, weights: Array, means: Array, covariances: list[Array]) -> Array:
-    """Return the log-density of each sample under a mixture.
-
-    Parameters
-    ----------
-    X : array (n, p_1, ..., p_M)
-        Samples.
-    weights : array (K,)
-        Weights of the clusters.
-    means : array (K, p)
-        Their means.
-    covariances : list of array (p_m, p_m)
-        One for each mode.
-
-    Returns
-    -------
-    array (n,)
-        Nats.
-
-    Notes
-    -----
-    Document 004, equations (1) and (2).
-    """
+    """Return the log-density of each sample under a mixture, (n,)."""
+    # Document 004, equations (1) and (2).
     sizes = X.shape[1:]
     lower = [linalg.cholesky(part, lower=True) for part in covariances]
     inverse = [linalg.solve_triangular(part, np.eye(len(part)), lower=True) for part in lower]

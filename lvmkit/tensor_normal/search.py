@@ -41,18 +41,7 @@ Mapper = Callable[[Callable[[Array], Fit | None], Sequence[Array]], Iterable[Fit
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[Mapper]:
-    """Yield what applies a function to several starts: `map` itself, or that of a pool of threads.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        Threads; as many as there are cores if not given, or negative.
-
-    Yields
-    ------
-    callable
-        Like `map`; the order of results is that of the starts.
-    """
+    """Yield what applies a function to several starts: `map` itself, or that of a pool of threads."""
     workers = workers_of(n_jobs)
     if workers <= 1:
         yield map
@@ -62,27 +51,13 @@ def threads(n_jobs: int | None) -> Iterator[Mapper]:
 
 
 class Found(NamedTuple):
-    """What several starts led to.
+    """What several starts led to."""
 
-    Attributes
-    ----------
-    penalty : float
-        Of all of them.
-    fits : tuple of Fit
-        One for each start.
-    origins : tuple of int
-        Which start each came from, or PREVIOUS or SMALLER_PENALTY.
-    kept : int
-        The best: of those that have no empty cluster and some entry selected, the one of highest objective.
-    density : Density
-        That of the best.
-    """
-
-    penalty: float
-    fits: tuple[Fit, ...]
-    origins: tuple[int, ...]
+    penalty: float  # Of all of them
+    fits: tuple[Fit, ...]  # One for each start
+    origins: tuple[int, ...]  # Which start each came from, or PREVIOUS or SMALLER_PENALTY
     kept: int
-    density: Density
+    density: Density  # That of the best
 
     @property
     def fit(self) -> Fit:
@@ -93,31 +68,7 @@ class Found(NamedTuple):
 def best_of(
     samples: Samples, starts: Sequence[Array], options: Options, method: str, mapper: Mapper
 ) -> Found:
-    """Fit from every start.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    starts : sequence of array (n, K)
-        Posteriors.
-    options : Options
-        How to fit.
-    method : {"deem", "em"}
-        What by.
-    mapper : callable
-        Like `map`, perhaps on several threads.
-
-    Returns
-    -------
-    Found
-        All fits, and which is best.
-
-    Raises
-    ------
-    ValueError
-        If from every start nothing varies within clusters.
-    """
+    """Fit from every start. starts (n, K)."""
 
     def attempt(start: Array) -> Fit | None:
         try:
@@ -143,26 +94,7 @@ def best_of(
 def from_smaller(
     samples: Samples, starts: Sequence[Array], options: Options, method: str, mapper: Mapper
 ) -> Found:
-    """Fit from every start; if no entry is selected from any, from what smaller penalties lead to.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    starts : sequence of array (n, K)
-        Posteriors.
-    options : Options
-        How to fit.
-    method : {"deem", "em"}
-        What by.
-    mapper : callable
-        Like `map`, perhaps on several threads.
-
-    Returns
-    -------
-    Found
-        With some entry selected, if that is found.
-    """
+    """Fit from every start; if no entry is selected from any, from what smaller penalties lead to. starts (n, K)."""
     found = best_of(samples, starts, options, method, mapper)
     if found.fit.stopped_by != "penalty":
         return found
@@ -177,22 +109,7 @@ def from_smaller(
 
 
 def largest_penalty(samples: Samples, starts: Sequence[Array], options: Options) -> float:
-    """Return the penalty at which no entry is selected, in the first iteration from any start.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    starts : sequence of array (n, K)
-        Posteriors.
-    options : Options
-        What clusters are compared with.
-
-    Returns
-    -------
-    float
-        0 only if all clusters have the same mean.
-    """
+    """Return the penalty at which no entry is selected, in the first iteration from any start. starts (n, K)."""
     compared = options.contrasts
     lengths = []
     for start in starts:
@@ -211,30 +128,7 @@ def path_of(
     patience: int | None = None,
     bar: float = np.inf,
 ) -> Iterator[Found]:
-    """Fit for one penalty after the other, from the starts and from what was found for the one before.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    starts : sequence of array (n, K)
-        Posteriors.
-    options : Options
-        How to fit, but for the penalty.
-    penalties : sequence of float
-        From the largest to the smallest.
-    mapper : callable
-        Like `map`, perhaps on several threads.
-    patience : int, optional
-        End once so many penalties in a row have a criterion above the lowest, if that is below `bar`.
-    bar : float, optional
-        The criterion of a single cluster.
-
-    Yields
-    ------
-    Found
-        One for each penalty.
-    """
+    """Fit penalty after penalty, from the starts and from what was found for the one before. starts (n, K)."""
     followed = list(range(len(starts)))
     before: list[Array] = []
     lowest, since = np.inf, 0
@@ -263,44 +157,14 @@ def _followed(found: Found) -> list[int]:
 
 
 def chosen(founds: Sequence[Found], n_samples: int, bar: float) -> Found:
-    """Choose among penalties.
-
-    Parameters
-    ----------
-    founds : sequence of Found
-        From the largest penalty to the smallest.
-    n_samples : int
-        n.
-    bar : float
-        The criterion of a single cluster.
-
-    Returns
-    -------
-    Found
-        The one of lowest criterion, if that is below the bar. If no sparse discriminant is worth its entries, the one
-        of the smallest penalty, nearest to maximum likelihood. Degenerate ones only if all are.
-    """
+    """Choose among penalties."""
     sound = [found for found in founds if found.fit.stopped_by not in DEGENERATE] or founds
     best = min(sound, key=lambda found: bic(found, n_samples))
     return best if bic(best, n_samples) < bar else sound[-1]
 
 
 def bic(found: Found, n_samples: int) -> float:
-    """Return the Bayesian information criterion of the best of several starts.
-
-    Parameters
-    ----------
-    found : Found
-        With its density.
-    n_samples : int
-        n.
-
-    Returns
-    -------
-    float
-        -2 log-likelihood + log n times the free parameters that differ between penalties and numbers of clusters, and
-        those that do not.
-    """
+    """Return the Bayesian information criterion of the best of several starts."""
     fit = found.fit
     return -2 * found.density.log_likelihood + np.log(n_samples) * n_parameters(
         len(fit.rule.weights), fit.rule.discriminants, [len(part) for part in fit.covariances]
@@ -308,23 +172,7 @@ def bic(found: Found, n_samples: int) -> float:
 
 
 def n_parameters(n_components: int, discriminants: Array, sizes: Sequence[int]) -> int:
-    """Count the free parameters of a mixture.
-
-    Parameters
-    ----------
-    n_components : int
-        K.
-    discriminants : array (K, p)
-        Of which some entries may be 0 for all clusters.
-    sizes : sequence of int
-        p_1, ..., p_M.
-
-    Returns
-    -------
-    int
-        K - 1 weights, K - 1 numbers for each selected entry, p for the overall mean, and the covariances, which share
-        one scale.
-    """
+    """Count the free parameters of a mixture. discriminants (K, p)."""
     selected = int(discriminants.any(axis=0).sum())
     covariances = sum(size * (size + 1) // 2 - 1 for size in sizes) + 1
     return (n_components - 1) * (1 + selected) + discriminants.shape[1] + covariances

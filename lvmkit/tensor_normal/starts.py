@@ -26,28 +26,7 @@ def starts(
     shrinkage: float = 0.0,
     generator: np.random.Generator,
 ) -> list[tuple[str, Array]]:
-    """Guess clusters in several ways.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    n_components : int
-        K, at most the number of samples.
-    kinds : sequence of {"kmeans", "whitened_kmeans", "random"}
-        Which ways.
-    n_random : int, default=2
-        How many random starts, if there are any.
-    shrinkage : float, default=0.0
-        That of the covariances.
-    generator : Generator
-        Draws seeds and centers.
-
-    Returns
-    -------
-    list of (str, array (n, K))
-        What each is called, and posteriors of 0 and 1. Guesses that leave a cluster without samples are left out.
-    """
+    """Guess clusters in several ways, (n, K)."""
     from sklearn.cluster import KMeans  # takes a second
 
     seed = int(generator.integers(2**31))
@@ -73,20 +52,7 @@ def starts(
 
 
 def whitened(samples: Samples, shrinkage: float = 0.0) -> Array:
-    """Take the covariances of all samples together out of them.
-
-    Parameters
-    ----------
-    samples : Samples
-        Centered samples.
-    shrinkage : float, default=0.0
-        That of the covariances.
-
-    Returns
-    -------
-    array (n, p)
-        In coordinates in which every mode has the identity as its covariance.
-    """
+    """Take the covariances of all samples together out of them, (n, p)."""
     white = Whitened(samples.values)
     whole, none = np.array([float(len(samples))]), np.zeros((1, *samples.sizes))
     white.whiten(shrunken(moment_covariances(samples.scatter, whole, none), shrinkage))
@@ -98,18 +64,5 @@ def whitened(samples: Samples, shrinkage: float = 0.0) -> Array:
 
 
 def one_hot(labels: Labels, n_components: int) -> Array:
-    """Turn labels into posteriors of 0 and 1.
-
-    Parameters
-    ----------
-    labels : array of int (n,)
-        Clusters.
-    n_components : int
-        K.
-
-    Returns
-    -------
-    array (n, K)
-        1 at the cluster of each sample.
-    """
+    """Turn labels into posteriors of 0 and 1, (n, K). labels (n,)."""
     return np.asarray(np.eye(n_components)[labels])

@@ -16,13 +16,7 @@ ROUNDING = 1e-13
 
 
 class Whitened:
-    """Samples in coordinates in which their covariances are the identity, and how to get there and back.
-
-    Parameters
-    ----------
-    X : array (n, p_1, ..., p_M)
-        Samples, which should be centered.
-    """
+    """Samples in coordinates in which their covariances are the identity, and how to get there and back."""
 
     def __init__(self, X: Array) -> None:
         self.values = X
@@ -30,18 +24,7 @@ class Whitened:
         self._offs = [np.zeros((size, size)) for size in X.shape[1:]]  # before the last sweep
 
     def whiten(self, covariances: Sequence[Array]) -> list[Array]:
-        """Make the identity of covariances that are given in the present coordinates.
-
-        Parameters
-        ----------
-        covariances : sequence of array (p_m, p_m)
-            One for each mode.
-
-        Returns
-        -------
-        list of array (p_m, p_m)
-            What the values were multiplied by in each mode.
-        """
+        """Make the identity of covariances that are given in the present coordinates, (p_m, p_m)."""
         if not all(np.isfinite(part).all() for part in covariances):
             msg = "covariances are not finite"
             raise np.linalg.LinAlgError(msg)
@@ -72,33 +55,11 @@ class Whitened:
         shrinkage: float = 0.0,
         tol: float = 0.0,
     ) -> tuple[Array, float]:
-        """Whiten further by the covariances within clusters.
-
-        Parameters
-        ----------
-        counts : array (K,)
-            Sum of the posteriors of each cluster.
-        means : array (K, p_1, ..., p_M)
-            Means of the samples by their posteriors, in the present coordinates.
-        shrinkage : float, default=0.0
-            Of the covariances.
-        tol : float, default=0.0
-            A change that is smaller is left.
-
-        Returns
-        -------
-        means : array (K, p_1, ..., p_M)
-            The means in the new coordinates.
-        changed : float
-            How far the covariances were from the identity: root mean square of eigenvalues less 1, of the worst mode.
-
-        Notes
-        -----
-        The flip-flop algorithm of maximum likelihood, for all modes at once. The modes are orthogonal parameters but
-        for their common scale, so this converges as fast as one mode after the other, and the order of modes does not
-        matter. With heavy tails, or far from the end, it goes too far: the likelihood falls, or what is left points
-        back. Then modes are taken out one at a time, the farthest first, with which it cannot.
-        """
+        """Whiten further by the covariances within clusters. counts (K,), means (K, p_1, ..., p_M)."""
+        # The flip-flop algorithm of maximum likelihood, for all modes at once. The modes are orthogonal parameters but
+        # for their common scale, so this converges as fast as one mode after the other, and the order of modes does not
+        # matter. With heavy tails, or far from the end, it goes too far: the likelihood falls, or what is left points
+        # back. Then modes are taken out one at a time, the farthest first, with which it cannot.
         shapes = self._shapes(counts, means, shrinkage)
         offs = [part - np.eye(len(part)) for part in shapes]
         distance = max(map(_distance, offs))
@@ -159,17 +120,6 @@ def _distance(off: Array) -> float:
 
 
 def squares(tensors: Array) -> Array:
-    """Add up the squares of each of several tensors.
-
-    Parameters
-    ----------
-    tensors : array (K, ...)
-        Of any order.
-
-    Returns
-    -------
-    array (K,)
-        Sums.
-    """
+    """Add up the squares of each of several tensors, (K,). tensors (K, ...)."""
     flat = tensors.reshape(len(tensors), -1)
     return np.einsum("kp,kp->k", flat, flat)

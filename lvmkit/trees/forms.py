@@ -125,18 +125,7 @@ def _heights_and_counts(tree: Tree) -> tuple[dict[int, int], dict[int, int]]:
 
 
 def as_arrays(tree: Tree) -> dict[str, Any]:
-    """Return the nodes as arrays, for a file.
-
-    Parameters
-    ----------
-    tree : Tree
-        The tree.
-
-    Returns
-    -------
-    dict of str to array
-        One array for each attribute of `Node`; those of splits have a row for every node that is split.
-    """
+    """Return the nodes as arrays, for a file."""
     split = [node for node in tree.nodes if not node.is_leaf]
     columns: dict[str, Any] = {
         "parent": [-1 if node.parent is None else node.parent for node in tree.nodes],
@@ -153,23 +142,7 @@ def as_arrays(tree: Tree) -> dict[str, Any]:
 
 
 def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
-    """Return the nodes that `as_arrays` was given.
-
-    Parameters
-    ----------
-    arrays : dict of str to array
-        As `as_arrays` returns it.
-
-    Returns
-    -------
-    tuple of Node
-        Breadth first.
-
-    Raises
-    ------
-    ValueError
-        If the arrays do not make a tree.
-    """
+    """Return the nodes that `as_arrays` was given."""
     column = {name.removeprefix(PREFIX): values for name, values in arrays.items()}
     parents = column["parent"]
     _require_columns(column)

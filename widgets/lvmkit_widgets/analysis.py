@@ -23,31 +23,15 @@ MATCH = 0.5  # clusters that share more than half of their patients keep name an
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What is looked at: the unit of undo and redo.
+    """What is looked at: the unit of undo and redo."""
 
-    Parameters
-    ----------
-    clustering : Clustering
-        Components, groups, names and notes.
-    subset : Subset
-        Whose patients are shown.
-    how : str
-        How the fit of the mixture ended, in words.
-    """
-
-    clustering: Clustering
-    subset: Subset
-    how: str = ""
+    clustering: Clustering  # Components, groups, names and notes
+    subset: Subset  # Whose patients are shown
+    how: str = ""  # How the fit of the mixture ended, in words
 
 
 class Analysis:
-    """Computes assignments of one cohort and keeps the last few.
-
-    Parameters
-    ----------
-    patients : CohortView
-        The cohort.
-    """
+    """Computes assignments of one cohort and keeps the last few."""
 
     def __init__(self, patients: CohortView) -> None:
         self.patients = patients
@@ -58,33 +42,11 @@ class Analysis:
         self._shown: list[tuple[CodeCounts, int, list[str], CodeCounts, list[pd.DataFrame]]] = []
 
     def matrix(self, view: View) -> Any:
-        """Return the patients of a view by the codes of its mixture.
-
-        Parameters
-        ----------
-        view : View
-            What is looked at.
-
-        Returns
-        -------
-        sparse (n, d)
-            0 or 1.
-        """
+        """Return the patients of a view by the codes of its mixture, (n, d)."""
         return self.patients.matrix(view.subset, view.clustering.mixture.codes)
 
     def assignment(self, view: View) -> Assignment:
-        """Assign the patients of a view to its clusters.
-
-        Parameters
-        ----------
-        view : View
-            What is looked at.
-
-        Returns
-        -------
-        Assignment
-            The same object for the same view.
-        """
+        """Assign the patients of a view to its clusters."""
         key = view.subset.code
         for clustering, subset, known in self._assignments:
             if clustering is view.clustering and subset == key:
@@ -95,55 +57,18 @@ class Analysis:
         return found
 
     def counts(self, view: View, threshold: int = 0) -> CodeCounts:
-        """Count patients by cluster and code.
-
-        Parameters
-        ----------
-        view : View
-            What is looked at.
-        threshold : int, default=0
-            Smaller counts are hidden, and what would give them away.
-
-        Returns
-        -------
-        CodeCounts
-            The same object for the same view.
-        """
+        """Count patients by cluster and code."""
         return self._entry(view, threshold)[0]
 
     def association(self, view: View, threshold: int = 0) -> pd.DataFrame:
-        """Compare each code in each cluster with the rest of the patients.
-
-        Parameters
-        ----------
-        view : View
-            What is looked at.
-        threshold : int, default=0
-            Numbers that rest on smaller counts are hidden.
-
-        Returns
-        -------
-        DataFrame
-            As `lvmkit.scores.association` gives it.
-        """
+        """Compare each code in each cluster with the rest of the patients."""
         counts, made = self._entry(view, threshold)
         if not made:
             made.append(association_of_counts(counts))
         return made[0]
 
     def log_likelihood(self, view: View) -> float:
-        """Return the mean log-likelihood of a patient under the mixture.
-
-        Parameters
-        ----------
-        view : View
-            What is looked at.
-
-        Returns
-        -------
-        float
-            Nats per patient.
-        """
+        """Return the mean log-likelihood of a patient under the mixture."""
         mixture, key = view.clustering.mixture, view.subset.code
         for known, subset, value in self._fits:
             if known is mixture and subset == key:
@@ -196,22 +121,7 @@ class Analysis:
 
 
 def marks(counts: CodeCounts, most: int = 2, balance: float = 0.6) -> list[str]:
-    """Name the codes that mark each cluster.
-
-    Parameters
-    ----------
-    counts : CodeCounts
-        Patients by cluster and code.
-    most : int, default=2
-        How many codes.
-    balance : float, default=0.6
-        Of probability and lift in the relevance.
-
-    Returns
-    -------
-    list of str
-        Titles of the most relevant codes, one text per cluster.
-    """
+    """Name the codes that mark each cluster."""
     texts = []
     scores = score_codes(counts, balance)
     for row in range(len(scores)):
@@ -221,20 +131,7 @@ def marks(counts: CodeCounts, most: int = 2, balance: float = 0.6) -> list[str]:
 
 
 def score_codes(counts: CodeCounts, balance: float) -> Array:
-    """Score codes by relevance, from counted patients.
-
-    Parameters
-    ----------
-    counts : CodeCounts
-        Patients by cluster and code.
-    balance : float
-        1 is probability, 0 is lift.
-
-    Returns
-    -------
-    array (k, d)
-        -inf where nobody has the code or the count is hidden.
-    """
+    """Score codes by relevance, from counted patients, (k, d)."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.log(counts.shares)
         scores = share - (1 - balance) * np.log(counts.overall)
@@ -244,26 +141,7 @@ def score_codes(counts: CodeCounts, balance: float) -> Array:
 def carry_names(
     old: Clustering, before: Assignment, new: Clustering, after: Assignment
 ) -> tuple[Clustering, list[str]]:
-    """Give new clusters the names and notes of old ones that they resemble.
-
-    Parameters
-    ----------
-    old : Clustering
-        Before the fit.
-    before : Assignment
-        Of the patients shown before it.
-    new : Clustering
-        After the fit.
-    after : Assignment
-        Of the patients shown after it.
-
-    Returns
-    -------
-    clustering : Clustering
-        `new` with the names that were carried over.
-    names : list of str
-        These names.
-    """
+    """Give new clusters the names and notes of old ones that they resemble."""
     carried = []
     _, first, second = np.intersect1d(before.rows, after.rows, return_indices=True)
     was, now = before.labels[first], after.labels[second]
@@ -276,18 +154,7 @@ def carry_names(
 
 
 def short(title: str) -> str:
-    """Cut a long title at a word.
-
-    Parameters
-    ----------
-    title : str
-        Of a code.
-
-    Returns
-    -------
-    str
-        At most 40 letters, and an ellipsis where it was cut.
-    """
+    """Cut a long title at a word."""
     if len(title) <= HINT_LETTERS:
         return title
     return title[:HINT_LETTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"

@@ -15,24 +15,12 @@ from lvmkit_widgets.clustering import Clustering
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Posterior probabilities of the patients shown.
+    """Posterior probabilities of the patients shown."""
 
-    Parameters
-    ----------
-    rows : array (n,) of int
-        Row of each patient in the cohort.
-    posterior : array (n, c)
-        Probability of each cluster; rows sum to 1.
-    ids : array (c,) of int
-        Id of each cluster.
-    X : sparse (n, d)
-        Codes of these patients, 0 or 1.
-    """
-
-    rows: npt.NDArray[np.intp]
-    posterior: Array
-    ids: npt.NDArray[np.intp]
-    X: Any
+    rows: npt.NDArray[np.intp]  # (n,): Row of each patient in the cohort
+    posterior: Array  # (n, c): Probability of each cluster; rows sum to 1
+    ids: npt.NDArray[np.intp]  # (c,): Id of each cluster
+    X: Any  # (n, d): Codes of these patients, 0 or 1
 
     @cached_property
     def positions(self) -> npt.NDArray[np.intp]:
@@ -67,42 +55,17 @@ class Assignment:
 def assign(
     clustering: Clustering, X: Any, rows: npt.NDArray[np.intp], responsibilities: Array
 ) -> Assignment:
-    """Add up the components of each cluster.
-
-    Parameters
-    ----------
-    clustering : Clustering
-        Components and groups.
-    X : sparse (n, d)
-        Codes of the patients.
-    rows : array (n,) of int
-        Their rows in the cohort.
-    responsibilities : array (n, k)
-        Posterior probability of each component.
-
-    Returns
-    -------
-    Assignment
-        Of the clusters.
-    """
+    """Add up the components of each cluster."""
     posterior = responsibilities @ clustering.membership
     return Assignment(rows, posterior, np.array(clustering.ids, dtype=np.intp), X)
 
 
 @dataclass(frozen=True)
 class Moves:
-    """Who changed cluster when one was split.
+    """Who changed cluster when one was split."""
 
-    Parameters
-    ----------
-    came : int
-        Patients of other clusters who are now in a part of it.
-    left : int
-        Its patients who are now in another cluster.
-    """
-
-    came: int
-    left: int
+    came: int  # Patients of other clusters who are now in a part of it
+    left: int  # Its patients who are now in another cluster
 
     @property
     def text(self) -> str:
@@ -117,20 +80,7 @@ class Moves:
 
 
 def moves(before: Assignment, after: Assignment, cluster: int) -> Moves:
-    """Count who moved when a cluster was split.
-
-    Parameters
-    ----------
-    before, after : Assignment
-        Of the same patients.
-    cluster : int
-        Id of the cluster that was split.
-
-    Returns
-    -------
-    Moves
-        Counts of patients.
-    """
+    """Count who moved when a cluster was split."""
     inside = before.labels == cluster
     parts = ~np.isin(after.labels, before.ids)
     return Moves(came=int((~inside & parts).sum()), left=int((inside & ~parts).sum()))

@@ -30,19 +30,7 @@ READING = ("text", "encoding", "language", "min_documents", "max_words")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        What was typed after ``lvmkit``; by default the program's own arguments.
-
-    Returns
-    -------
-    int
-        0 if all went well, 1 if not, 130 if interrupted. What was typed wrongly ends with 2. Errors are told in a
-        sentence; ``lvmkit --debug`` prints where they arose.
-    """
+    """Run the command."""
     options = parser().parse_args(arguments)
     try:
         with _noted():

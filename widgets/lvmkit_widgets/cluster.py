@@ -16,49 +16,16 @@ from lvmkit_widgets.navigator.cut import TreeCut
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """Components of a Bernoulli mixture over named codes.
+    """Components of a Bernoulli mixture over named codes."""
 
-    Parameters
-    ----------
-    weights : array (k,)
-        Probability of each component; sums to 1.
-    centers : array (k, d)
-        Probability of each code in each component.
-    codes : tuple of str, length d
-        What the columns of `centers` mean.
-    placing : object, optional
-        A clustering whose `placed` puts rows in another way than by these probabilities, such as the cut of a
-        tree.
-    """
-
-    weights: Array
-    centers: Array
-    codes: tuple[str, ...]
+    weights: Array  # (k,): Probability of each component; sums to 1
+    centers: Array  # (k, d): Probability of each code in each component
+    codes: tuple[str, ...]  # What the columns of `centers` mean
     placing: Any = None
 
     @classmethod
     def of(cls, model: Any, codes: Sequence[str]) -> Mixture:
-        """Read the components of a fitted model.
-
-        Parameters
-        ----------
-        model : BernoulliMixture
-            Fitted.
-        codes : sequence of str
-            What the columns mean when the model knows no names.
-
-        Returns
-        -------
-        Mixture
-            The same numbers.
-
-        Raises
-        ------
-        TypeError
-            When it is not a fitted mixture.
-        ValueError
-            When the model knows no names and has another number of codes.
-        """
+        """Read the components of a fitted model."""
         if not hasattr(model, "weights_") or not hasattr(model, "centers_"):
             message = (
                 f"The explorer needs a fitted mixture; found {type(model).__name__}. "
@@ -83,20 +50,7 @@ class Mixture:
         return lvmkit.BernoulliMixture.from_parameters(self.weights, self.centers)
 
     def responsibilities(self, X: Any, rows: Any) -> Array:
-        """Return the probability of each component for each row.
-
-        Parameters
-        ----------
-        X : sparse (n, d)
-            Columns in the order of `codes`.
-        rows : array (n,) of int
-            Which rows of the cohort these are.
-
-        Returns
-        -------
-        array (n, k)
-            Rows sum to 1.
-        """
+        """Return the probability of each component for each row, (n, k)."""
         if self.placing is not None:
             return np.asarray(self.placing.placed(X, rows))
         return np.asarray(self.scorer.predict_proba(X))
@@ -111,28 +65,14 @@ class Mixture:
 
 @dataclass(frozen=True)
 class Cluster:
-    """One cluster: a group of components whose posterior probabilities add.
+    """One cluster: a group of components whose posterior probabilities add."""
 
-    Parameters
-    ----------
-    id : int
-        Never reused and never renumbered; a fresh model starts with its component numbers.
-    components : tuple of int
-        Rows of the mixture that belong to the cluster.
-    name, note : str
-        What the analyst wrote.
-    parts : tuple of Cluster
-        What was merged into this cluster, kept so that a merge can be taken back.
-    parent : int, optional
-        The cluster that was split to give this one.
-    """
-
-    id: int
-    components: tuple[int, ...]
-    name: str = ""
-    note: str = ""
+    id: int  # Never reused and never renumbered; a fresh model starts with its component numbers
+    components: tuple[int, ...]  # Rows of the mixture that belong to the cluster
+    name: str = ""  # What the analyst wrote
+    note: str = ""  # What the analyst wrote
     parts: tuple[Cluster, ...] = ()
-    parent: int | None = None
+    parent: int | None = None  # The cluster that was split to give this one
 
     @property
     def label(self) -> str:
@@ -153,18 +93,7 @@ class Cluster:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Cluster:
-        """Read what `to_dict` wrote.
-
-        Parameters
-        ----------
-        values : mapping
-            As written by `to_dict`.
-
-        Returns
-        -------
-        Cluster
-            The same cluster.
-        """
+        """Read what `to_dict` wrote."""
         parent = values.get("parent")
         return cls(
             id=int(values["id"]),
@@ -176,18 +105,7 @@ class Cluster:
         )
 
     def renumbered(self, number: Mapping[int, int]) -> Cluster:
-        """Follow the components to their new rows.
-
-        Parameters
-        ----------
-        number : mapping of int to int
-            New row of each old row.
-
-        Returns
-        -------
-        Cluster
-            Same id, name and note.
-        """
+        """Follow the components to their new rows."""
         return replace(
             self,
             components=tuple(number[j] for j in self.components),

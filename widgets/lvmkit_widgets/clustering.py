@@ -14,45 +14,15 @@ from lvmkit_widgets.cluster import Cluster, Mixture
 
 @dataclass(frozen=True, eq=False)
 class Clustering:
-    """A mixture and the clusters its components form. Every change returns a new value.
+    """A mixture and the clusters its components form. Every change returns a new value."""
 
-    Parameters
-    ----------
-    mixture : Mixture
-        The components.
-    clusters : tuple of Cluster
-        A partition of the components, in the order shown.
-    next_id : int
-        The id the next new cluster gets.
-
-    Examples
-    --------
-    >>> m = Mixture(np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.7]]), ("428", "250"))
-    >>> clustering = Clustering.of(m).merged([0, 1], name="Everyone")
-    >>> [(c.id, c.label, c.components) for c in clustering.clusters]
-    [(2, 'Everyone', (0, 1))]
-    >>> [c.id for c in clustering.unmerged(2).clusters]
-    [0, 1]
-    """
-
-    mixture: Mixture
-    clusters: tuple[Cluster, ...]
-    next_id: int = field(default=0)
+    mixture: Mixture  # The components
+    clusters: tuple[Cluster, ...]  # A partition of the components, in the order shown
+    next_id: int = field(default=0)  # The id the next new cluster gets
 
     @classmethod
     def of(cls, mixture: Mixture) -> Clustering:
-        """Make one cluster of each component.
-
-        Parameters
-        ----------
-        mixture : Mixture
-            The components.
-
-        Returns
-        -------
-        Clustering
-            Ids are component numbers.
-        """
+        """Make one cluster of each component."""
         k = len(mixture.weights)
         return cls(mixture, tuple(Cluster(j, (j,)) for j in range(k)), k)
 
@@ -86,63 +56,18 @@ class Clustering:
         return np.asarray(joint / np.maximum(self.weights, 1e-300)[:, None])
 
     def position(self, id: int) -> int:
-        """Return the place of a cluster in `clusters`.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-
-        Returns
-        -------
-        int
-            From 0.
-
-        Raises
-        ------
-        ValueError
-            When there is no such cluster.
-        """
+        """Return the place of a cluster in `clusters`."""
         if id not in self.ids:
             message = f"There is no cluster {id}; choose one of {', '.join(map(str, self.ids))}."
             raise ValueError(message)
         return self.ids.index(id)
 
     def cluster(self, id: int) -> Cluster:
-        """Return the cluster with an id.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-
-        Returns
-        -------
-        Cluster
-            The value.
-        """
+        """Return the cluster with an id."""
         return self.clusters[self.position(id)]
 
     def renamed(self, id: int, *, name: str | None = None, note: str | None = None) -> Clustering:
-        """Give a cluster another name or note.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-        name, note : str, optional
-            Kept as it was when not given.
-
-        Returns
-        -------
-        Clustering
-            With the new text.
-
-        Raises
-        ------
-        ValueError
-            When another cluster already has the name.
-        """
+        """Give a cluster another name or note."""
         old = self.cluster(id)
         name = old.name if name is None else " ".join(name.split())
         if name and any(c.label == name for c in self.clusters if c.id != id):
@@ -152,25 +77,7 @@ class Clustering:
         return replace(self, clusters=tuple(new if c.id == id else c for c in self.clusters))
 
     def merged(self, ids: Iterable[int], *, name: str = "") -> Clustering:
-        """Join clusters; their components stay, and their probabilities add.
-
-        Parameters
-        ----------
-        ids : iterable of int
-            Two or more clusters.
-        name : str, default=""
-            Of the new cluster.
-
-        Returns
-        -------
-        Clustering
-            With one new cluster, with a new id, at the place of the first.
-
-        Raises
-        ------
-        ValueError
-            When fewer than two clusters are named.
-        """
+        """Join clusters; their components stay, and their probabilities add."""
         chosen = [self.cluster(id) for id in dict.fromkeys(ids)]
         if len(chosen) < 2:
             message = "Choose two or more clusters to merge."
@@ -184,23 +91,7 @@ class Clustering:
         return result.renamed(new.id, name=name)
 
     def unmerged(self, id: int) -> Clustering:
-        """Take a merge back.
-
-        Parameters
-        ----------
-        id : int
-            Of a merged cluster.
-
-        Returns
-        -------
-        Clustering
-            With the clusters as they were before the merge, under their old ids.
-
-        Raises
-        ------
-        ValueError
-            When the cluster was not made by a merge.
-        """
+        """Take a merge back."""
         merged = self.cluster(id)
         if not merged.parts:
             message = f"“{merged.label}” was not made by merging; there is nothing to take apart."
@@ -210,22 +101,7 @@ class Clustering:
         return replace(self, clusters=clusters)
 
     def split(self, id: int, weights: Array, centers: Array) -> Clustering:
-        """Replace the components of one cluster.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-        weights : array (m,)
-            Of the parts, within the cluster; sums to 1.
-        centers : array (m, d)
-            Of the parts.
-
-        Returns
-        -------
-        Clustering
-            With m new clusters, with new ids, at the place of the old one.
-        """
+        """Replace the components of one cluster."""
         old, place = self.cluster(id), self.position(id)
         kept = [j for j in range(len(self.mixture.weights)) if j not in old.components]
         number = {j: row for row, j in enumerate(kept)}
@@ -249,25 +125,7 @@ class Clustering:
 
     @classmethod
     def from_annotations(cls, mixture: Mixture, annotations: Mapping[str, Any]) -> Clustering:
-        """Read what `to_annotations` wrote.
-
-        Parameters
-        ----------
-        mixture : Mixture
-            The components the annotations speak of.
-        annotations : mapping
-            As written; an empty one gives one cluster per component.
-
-        Returns
-        -------
-        Clustering
-            With names, notes and groups.
-
-        Raises
-        ------
-        ValueError
-            When the groups are not a partition of the components.
-        """
+        """Read what `to_annotations` wrote."""
         if not annotations.get("clusters"):
             return cls.of(mixture)
         clusters = tuple(Cluster.from_dict(c) for c in annotations["clusters"])

@@ -14,22 +14,7 @@ from lvmkit_widgets.subset import Subset
 
 
 class CohortView:
-    """Reads patients of a cohort in the shape an explorer needs.
-
-    Parameters
-    ----------
-    cohort : AnnData
-        Patients by codes.
-    binary : bool, default=True
-        Whether counts are read as present or absent.
-
-    Raises
-    ------
-    TypeError
-        When the cohort is not an AnnData table.
-    ValueError
-        When it is empty.
-    """
+    """Reads patients of a cohort in the shape an explorer needs."""
 
     def __init__(self, cohort: Any, *, binary: bool = True) -> None:
         if not all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
@@ -64,34 +49,12 @@ class CohortView:
         return name[:1].upper() + name[1:] or "Cohort"
 
     def title(self, code: str) -> str:
-        """Return the code with its plain name.
-
-        Parameters
-        ----------
-        code : str
-            Of the cohort or of a model.
-
-        Returns
-        -------
-        str
-            The code alone where there is no name.
-        """
+        """Return the code with its plain name."""
         name = self.titles.get(code, "")
         return f"{code} {name}" if name and name != code else code
 
     def rows(self, subset: Subset) -> npt.NDArray[np.intp]:
-        """Find the rows of a subset.
-
-        Parameters
-        ----------
-        subset : Subset
-            Conditions.
-
-        Returns
-        -------
-        array of int
-            Row numbers, from 0.
-        """
+        """Find the rows of a subset."""
         key = subset.code
         if key not in self._rows:
             _forget(self._rows)
@@ -99,20 +62,7 @@ class CohortView:
         return self._rows[key]
 
     def matrix(self, subset: Subset, codes: Sequence[str]) -> Any:
-        """Return patients of a subset by some codes.
-
-        Parameters
-        ----------
-        subset : Subset
-            Which rows.
-        codes : sequence of str
-            Which columns; a code that the cohort does not have is absent in everyone.
-
-        Returns
-        -------
-        sparse (n, d)
-            0 or 1 (or counts), float32, CSR.
-        """
+        """Return patients of a subset by some codes, (n, d)."""
         key = (subset.code, tuple(codes))
         if key not in self._matrices:
             _forget(self._matrices)
@@ -122,18 +72,7 @@ class CohortView:
         return self._matrices[key]
 
     def differences(self, codes: Sequence[str]) -> str:
-        """Say where the codes of a model and of the cohort differ.
-
-        Parameters
-        ----------
-        codes : sequence of str
-            Of the model.
-
-        Returns
-        -------
-        str
-            In words; empty when they agree.
-        """
+        """Say where the codes of a model and of the cohort differ."""
         missing, unused = len(set(codes) - set(self.codes)), len(set(self.codes) - set(codes))
         parts = []
         if missing:

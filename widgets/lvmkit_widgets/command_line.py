@@ -19,13 +19,7 @@ ABOUT = "The command lvmkit: explore a cohort, its phenotypes or topics, write a
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line.
-
-    Returns
-    -------
-    ArgumentParser
-        What it parses has the name of the command as `command`.
-    """
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="lvmkit", description=ABOUT, epilog=EPILOG)
     parser.add_argument(
         "--version",

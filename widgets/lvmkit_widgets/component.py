@@ -20,24 +20,7 @@ from lvmkit_widgets.rules import Rule
 
 
 def jsonable(value: Any) -> Any:
-    """Return a value as plain lists, dicts, numbers, text and bytes that every host can carry.
-
-    Parameters
-    ----------
-    value : object
-        Numbers and arrays of numpy, tuples, sets, mappings with any keys, dates. NaN and infinite
-        numbers become None, because JSON has no way to write them.
-
-    Returns
-    -------
-    object
-        A copy made of dict (text keys), list, str, int, float, bool, bytes and None.
-
-    Examples
-    --------
-    >>> jsonable({"share": np.float32(0.5), "rows": (1, float("nan"))})
-    {'share': 0.5, 'rows': [1, None]}
-    """
+    """Return a value as plain lists, dicts, numbers, text and bytes that every host can carry."""
     if value is None or isinstance(value, (str, bool, int, bytes)):
         return value
     if isinstance(value, (float, np.floating)):
@@ -66,22 +49,20 @@ class Field(param.Parameter[Any]):
 
 
 class Signal(Field):
-    """Something that happened in the browser: ``[how many so far, what]``.
+    """Something that happened in the browser: ``[how many so far, what]``."""
 
-    The count makes two equal happenings in a row two changes. Browsers add the few happenings before, since a host
-    may merge two messages into one; `Exchange` lets each happen once. Listen with `Component.on`.
-    """
+    # The count makes two equal happenings in a row two changes. Browsers add the few happenings before, since a host
+    # may merge two messages into one; `Exchange` lets each happen once. Listen with `Component.on`.
 
     def __init__(self, **options: Any) -> None:
         super().__init__(default=[0, None], instantiate=True, **options)
 
 
 class Component(param.Parameterized):
-    """A part of a dashboard.
+    """A part of a dashboard."""
 
-    Every parameter but ``name`` is a field that the browser sees. Fields of type `Signal` are
-    happenings; all others are state, which both sides may set.
-    """
+    # Every parameter but ``name`` is a field that the browser sees. Fields of type `Signal` are happenings; all others
+    # are state, which both sides may set.
 
     kind: ClassVar[str] = ""
     sent: ClassVar[Mapping[str, Rule]] = {}
@@ -96,41 +77,16 @@ class Component(param.Parameterized):
 
     @classmethod
     def fields(cls) -> list[str]:
-        """Return the names of the synchronized fields, in the order they were declared.
-
-        Returns
-        -------
-        list of str
-            All parameters but ``name``.
-        """
+        """Return the names of the synchronized fields, in the order they were declared."""
         return [field for field in cls.param if field != "name"]
 
     @classmethod
     def signals(cls) -> list[str]:
-        """Return the names of the fields that are happenings.
-
-        Returns
-        -------
-        list of str
-            The fields declared as `Signal`.
-        """
+        """Return the names of the fields that are happenings."""
         return [field for field in cls.fields() if isinstance(cls.param[field], Signal)]
 
     def on(self, field: str, callback: Callable[[Any], None]) -> None:
-        """Call back when a field changes or, for a signal, each time it happens.
-
-        Parameters
-        ----------
-        field : str
-            Name of a field of this component.
-        callback : callable
-            Receives the new value; for a signal, what happened without its count.
-
-        Raises
-        ------
-        ValueError
-            If the component has no such field.
-        """
+        """Call back when a field changes or, for a signal, each time it happens."""
         if field not in self.fields():
             msg = f"{self.kind} has no field {field!r}; it has {', '.join(self.fields())}"
             raise ValueError(msg)
@@ -138,31 +94,12 @@ class Component(param.Parameterized):
         self.param.watch(lambda change: callback(change.new[1] if happening else change.new), field)
 
     def fire(self, field: str, value: Any = None) -> None:
-        """Let a signal happen as if the reader had caused it in the browser.
-
-        Parameters
-        ----------
-        field : str
-            Name of a signal.
-        value : object
-            What happened, for instance the code that was picked.
-
-        Raises
-        ------
-        ValueError
-            If the field is no signal.
-        """
+        """Let a signal happen as if the reader had caused it in the browser."""
         if field not in self.signals():
             msg = f"{self.kind} has no signal {field!r}; it has {', '.join(self.signals())}"
             raise ValueError(msg)
         setattr(self, field, [getattr(self, field)[0] + 1, value])
 
     def state(self) -> dict[str, Any]:
-        """Return all fields and their values.
-
-        Returns
-        -------
-        dict
-            Name of the field to its value.
-        """
+        """Return all fields and their values."""
         return {field: getattr(self, field) for field in self.fields()}

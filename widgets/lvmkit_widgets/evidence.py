@@ -20,55 +20,27 @@ HUGE = 10_000.0
 
 @dataclass(frozen=True)
 class Factor:
-    """What one code does to the odds of a cluster.
+    """What one code does to the odds of a cluster."""
 
-    Parameters
-    ----------
-    code : str
-        The code.
-    present : bool
-        Whether the patient has it.
-    factor : float
-        The odds after this code, divided by the odds before it.
-    """
-
-    code: str
-    present: bool
-    factor: float
+    code: str  # The code
+    present: bool  # Whether the patient has it
+    factor: float  # The odds after this code, divided by the odds before it
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The way from the share of a cluster to the posterior probability of one patient.
+    """The way from the share of a cluster to the posterior probability of one patient."""
 
-    The odds are multiplied code after code, so that they end at the exact posterior also for a
-    merged cluster, within which the codes are not independent.
+    # The odds are multiplied code after code, so that they end at the exact posterior also for a merged cluster, within
+    # which the codes are not independent.
 
-    Parameters
-    ----------
-    cluster : int
-        Id of the cluster the evidence speaks of.
-    prior : float
-        Share of the cluster, as the probability before any code is known.
-    factors : tuple of Factor
-        In the order in which they are applied.
-    n_rest : int
-        Number of other codes, all absent.
-    rest : float
-        What these do to the odds together.
-    posteriors : tuple of float
-        Probability of every cluster, in the order of the clustering.
-    posterior : float
-        That of `cluster`.
-    """
-
-    cluster: int
-    prior: float
-    factors: tuple[Factor, ...]
-    n_rest: int
-    rest: float
-    posteriors: tuple[float, ...]
-    posterior: float
+    cluster: int  # Id of the cluster the evidence speaks of
+    prior: float  # Share of the cluster, as the probability before any code is known
+    factors: tuple[Factor, ...]  # In the order in which they are applied
+    n_rest: int  # Number of other codes, all absent
+    rest: float  # What these do to the odds together
+    posteriors: tuple[float, ...]  # Probability of every cluster, in the order of the clustering
+    posterior: float  # That of `cluster`
 
 
 def explain(
@@ -78,24 +50,7 @@ def explain(
     *,
     absent_known: bool = True,
 ) -> Evidence:
-    """Explain the posterior probability of one cluster for one patient.
-
-    Parameters
-    ----------
-    clustering : Clustering
-        Components and groups.
-    present : array (d,) of bool
-        Which codes the patient has.
-    cluster : int
-        Id of the cluster to explain.
-    absent_known : bool, default=True
-        Whether a code the patient does not have is known to be absent; else it is unknown.
-
-    Returns
-    -------
-    Evidence
-        Odds, code by code.
-    """
+    """Explain the posterior probability of one cluster for one patient."""
     centers = np.clip(clustering.mixture.centers, TINY, 1 - TINY)
     inside = clustering.membership[:, clustering.position(cluster)] > 0
     if_present, if_absent = np.log(centers), np.log1p(-centers)
@@ -157,23 +112,7 @@ def _by_effect(
 def steps_in_words(
     evidence: Evidence, clustering: Clustering, titles: Mapping[str, str]
 ) -> list[dict[str, Any]]:
-    """Tell evidence step by step, each with the probability after it.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        To be told.
-    clustering : Clustering
-        Where the shares of the codes come from.
-    titles : mapping of str to str
-        Plain name of each code.
-
-    Returns
-    -------
-    list of dict
-        step (in words), inside and outside (share of patients with the code in the cluster and
-        elsewhere), factor (of the odds), probability (so far).
-    """
+    """Tell evidence step by step, each with the probability after it."""
     row = clustering.position(evidence.cluster)
     weights, centers = clustering.weights, clustering.centers
     elsewhere = (weights @ centers - weights[row] * centers[row]) / max(1 - weights[row], TINY)

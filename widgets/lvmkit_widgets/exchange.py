@@ -26,18 +26,10 @@ asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 
 
 class Exchange:
-    """Keeps the copies that hosts show equal to the components, and the other way round.
+    """Keeps the copies that hosts show equal to the components, and the other way round."""
 
-    Jupyter may deliver what the browser changed on another thread than the one that runs cells, so
-    everything happens under one lock.
-
-    Parameters
-    ----------
-    parts : mapping of str to Component
-        All components by name, the stage among them.
-    fail : callable
-        Tells the reader of an exception while the reader is being answered.
-    """
+    # Jupyter may deliver what the browser changed on another thread than the one that runs cells, so everything happens
+    # under one lock.
 
     def __init__(self, parts: Mapping[str, Component], fail: Callable[[Exception], None]) -> None:
         self.parts = dict(parts)
@@ -53,36 +45,14 @@ class Exchange:
             part.param.watch(self._note_for(name), part.fields())
 
     def part(self, name: str) -> Component:
-        """Return a component.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-
-        Returns
-        -------
-        Component
-            The component of that name.
-
-        Raises
-        ------
-        ValueError
-            If there is none.
-        """
+        """Return a component."""
         if name not in self.parts:
             msg = f"there is no component {name!r}; there are {', '.join(self.parts)}"
             raise ValueError(msg)
         return self.parts[name]
 
     def state(self) -> dict[str, Any]:
-        """Return all fields under their flat names.
-
-        Returns
-        -------
-        dict
-            For instance ``"sizes_selected"`` to its value.
-        """
+        """Return all fields under their flat names."""
         return {
             f"{name}_{field}": value
             for name, part in self.parts.items()
@@ -114,18 +84,7 @@ class Exchange:
                     self._flush()
 
     def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
-        """Return a callback that works in one batch and tells the reader what went wrong.
-
-        Parameters
-        ----------
-        callback : callable
-            Receives one value.
-
-        Returns
-        -------
-        callable
-            The same, raising only while no reader is being answered.
-        """
+        """Return a callback that works in one batch and tells the reader what went wrong."""
 
         def call(value: Any) -> None:
             with self.batch():
@@ -139,30 +98,14 @@ class Exchange:
         return call
 
     def answer(self, host: Host | None, function: Callable[[], None]) -> None:
-        """Run a function as an answer to a reader, in the turn of the reader's host.
-
-        Parameters
-        ----------
-        host : Host or None
-            Where the reader is; None runs it at once.
-        function : callable
-            What to run.
-        """
+        """Run a function as an answer to a reader, in the turn of the reader's host."""
         if host is None:
             function()
         else:
             host.call(lambda: self._answering(host, function))
 
     def receive(self, changes: Mapping[str, Any], host: Host | None) -> None:
-        """Take what a browser changed: first state, then what happened.
-
-        Parameters
-        ----------
-        changes : mapping
-            Flat name to new value; unknown names are ignored.
-        host : Host or None
-            Where the reader is.
-        """
+        """Take what a browser changed: first state, then what happened."""
         self._answering(host, lambda: self._take(changes))
 
     def _answering(self, host: Host | None, function: Callable[[], None]) -> None:

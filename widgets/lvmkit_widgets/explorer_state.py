@@ -27,29 +27,10 @@ from lvmkit_widgets.subset import Subset
 
 
 class ExplorerState(Walks, Selection):
-    """Selection, clustering and history of a cluster explorer.
+    """Selection, clustering and history of a cluster explorer."""
 
-    Every operation that changes the clustering is one step that can be undone, and is
-    recorded as a line of Python that repeats it.
-
-    Parameters
-    ----------
-    model : BernoulliMixture
-        Fitted; its `annotations_` restore names, notes and merges. It is not changed but by `save`.
-    cohort : AnnData
-        Patients by codes.
-    name : str, optional
-        What the cohort is called; by default what it says of its source.
-    source : str, optional
-        Python that gives `model` and `cohort`, for the record.
-
-    Raises
-    ------
-    TypeError
-        When the model is not a mixture, or the cohort not a table.
-    ValueError
-        When the model does not fit the cohort.
-    """
+    # Every operation that changes the clustering is one step that can be undone, and is recorded as a line of Python
+    # that repeats it.
 
     k = param.Integer(default=8, doc="Number of clusters for the next fit.")
     subset = param.ClassSelector(class_=Subset, default=Subset(), doc="Patients for the next fit.")
@@ -116,36 +97,12 @@ class ExplorerState(Walks, Selection):
         return self._analysis.log_likelihood(self.view)
 
     def counts(self, *, shared: bool = False, whole: bool = False) -> CodeCounts:
-        """Count patients by cluster and code.
-
-        Parameters
-        ----------
-        shared : bool, default=False
-            Hide small counts even if `hide_small` is off.
-        whole : bool, default=False
-            Hide nothing: only to tell which of the hidden counts are small.
-
-        Returns
-        -------
-        CodeCounts
-            NaN where hidden.
-        """
+        """Count patients by cluster and code."""
         hide = (self.hide_small or shared) and not whole
         return self._analysis.counts(self.view, self.threshold if hide else 0)
 
     def association(self, *, shared: bool = False) -> pd.DataFrame:
-        """Compare each code in each cluster with the rest, with intervals and tests.
-
-        Parameters
-        ----------
-        shared : bool, default=False
-            Hide small counts even if `hide_small` is off.
-
-        Returns
-        -------
-        DataFrame
-            As `lvmkit.scores.association` gives it; counts as text, "<11" or "hidden" where hidden.
-        """
+        """Compare each code in each cluster with the rest, with intervals and tests."""
         hide = self.hide_small or shared
         shown = self._analysis.association(self.view, self.threshold if hide else 0)
         whole = self._analysis.association(self.view)
@@ -161,41 +118,17 @@ class ExplorerState(Walks, Selection):
             return 0
 
     def rename(self, id: int, name: str) -> None:
-        """Name a cluster.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-        name : str
-            Empty to take the name away.
-        """
+        """Name a cluster."""
         clustering = self.clustering.renamed(id, name=name)
         self._do(clustering, f"Named cluster {id} “{name}”", f"state.rename({id}, {name!r})")
 
     def write_note(self, id: int, note: str) -> None:
-        """Write a note about a cluster.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-        note : str
-            Replaces the note before.
-        """
+        """Write a note about a cluster."""
         clustering = self.clustering.renamed(id, note=note)
         self._do(clustering, f"Note on cluster {id}", f"state.write_note({id}, {note!r})")
 
     def merge(self, ids: Iterable[int], *, name: str = "") -> None:
-        """Merge clusters into one: their posterior probabilities add.
-
-        Parameters
-        ----------
-        ids : iterable of int
-            Two or more clusters.
-        name : str, default=""
-            Of the new cluster.
-        """
+        """Merge clusters into one: their posterior probabilities add."""
         chosen = list(dict.fromkeys(ids))
         new = self.clustering.next_id
         names = " and ".join(f"“{self.clustering.cluster(i).label}”" for i in chosen)
@@ -207,31 +140,12 @@ class ExplorerState(Walks, Selection):
         self.cluster = new
 
     def unmerge(self, id: int) -> None:
-        """Take a merge back; the clusters return under their old ids.
-
-        Parameters
-        ----------
-        id : int
-            Of a merged cluster.
-        """
+        """Take a merge back; the clusters return under their old ids."""
         clustering = self.clustering.unmerged(id)
         self._do(clustering, f"Took cluster {id} apart", f"state.unmerge({id})")
 
     def plan_split(self, id: int, *, parts: int = 2) -> Job:
-        """Prepare to cluster the patients of one cluster again.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-        parts : int, default=2
-            Number of new clusters.
-
-        Returns
-        -------
-        Job
-            Its result replaces the cluster's components.
-        """
+        """Prepare to cluster the patients of one cluster again."""
         view, label = self.view, self.clustering.cluster(id).label
         if parts < 2:
             message = f"A cluster is split into 2 parts or more; {parts} was given."
@@ -251,28 +165,12 @@ class ExplorerState(Walks, Selection):
         return Job(f"Splitting “{label}”", work, done)
 
     def split(self, id: int, *, parts: int = 2, progress: Progress | None = None) -> None:
-        """Cluster the patients of one cluster again.
-
-        Parameters
-        ----------
-        id : int
-            Of the cluster.
-        parts : int, default=2
-            Number of new clusters; they get new ids.
-        progress : callable, optional
-            Called with the stage in words and the share done.
-        """
+        """Cluster the patients of one cluster again."""
         job = self.plan_split(id, parts=parts)
         job.done(job.work(progress))
 
     def plan_refit(self) -> Job:
-        """Prepare to fit again with `k` clusters on `subset`, without the codes `excluded`.
-
-        Returns
-        -------
-        Job
-            Its result replaces all clusters.
-        """
+        """Prepare to fit again with `k` clusters on `subset`, without the codes `excluded`."""
         k, subset, excluded = self.k, self.subset, list(self.excluded)
         unknown = [code for code in excluded if code not in self.patients.titles]
         if unknown:
@@ -303,46 +201,21 @@ class ExplorerState(Walks, Selection):
         excluded: list[str] | None = None,
         progress: Progress | None = None,
     ) -> None:
-        """Fit the mixture again.
-
-        Parameters
-        ----------
-        k : int, optional
-            Number of clusters; the field `k` when not given.
-        subset : Subset, optional
-            Patients; the field `subset` when not given.
-        excluded : list of str, optional
-            Codes left out; the field `excluded` when not given.
-        progress : callable, optional
-            Called with the stage in words and the share done.
-        """
+        """Fit the mixture again."""
         given = {"k": k, "subset": subset, "excluded": excluded}
         self.param.update(**{name: value for name, value in given.items() if value is not None})
         job = self.plan_refit()
         job.done(job.work(progress))
 
     def show(self, subset: Subset) -> None:
-        """Show only some patients; the clusters stay as they are.
-
-        Parameters
-        ----------
-        subset : Subset
-            Whom to show.
-        """
+        """Show only some patients; the clusters stay as they are."""
         n = len(self.patients.rows(subset))
         view = View(self.clustering, subset, self.view.how)
         self._step(view, f"Showing {subset.text}: {n:,} patients", f"state.show({subset.code})")
 
     def save(self, path: str | Path) -> None:
-        """Save the model with names, notes, merges and the record of steps.
-
-        The model that was opened takes them too, while its components are still in use.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to; `lvmkit.load` reads it.
-        """
+        """Save the model with names, notes, merges and the record of steps."""
+        # The model that was opened takes them too, while its components are still in use.
         lvmkit.save(self.model, path)
         self._written[realpath(path)] = _seen(path)
         if self._as_opened:

@@ -22,36 +22,15 @@ LARGE_CLIP = 0.02  # as in BernoulliMixture, which warns above it
 
 
 class Job(NamedTuple):
-    """Work that takes time, apart from what follows when it is done.
+    """Work that takes time, apart from what follows when it is done."""
 
-    Parameters
-    ----------
-    title : str
-        What is being done, in words.
-    work : callable
-        Computes the result and touches nothing; may run in a thread.
-    done : callable
-        Takes the result and changes the state.
-    """
-
-    title: str
+    title: str  # What is being done, in words
     work: Callable[[Progress | None], Any]
-    done: Callable[[Any], None]
+    done: Callable[[Any], None]  # Takes the result and changes the state
 
 
 def check_size(n_clusters: int, n_patients: int, n_codes: int) -> None:
-    """Check that so many clusters can be found.
-
-    Parameters
-    ----------
-    n_clusters, n_patients, n_codes : int
-        What is asked for and what there is.
-
-    Raises
-    ------
-    ValueError
-        With what to change.
-    """
+    """Check that so many clusters can be found."""
     if n_codes == 0:
         message = "Every code is left out. Put at least two codes back in."
         raise ValueError(message)
@@ -75,26 +54,7 @@ def check_size(n_clusters: int, n_patients: int, n_codes: int) -> None:
 def fit_mixture(
     X: Any, codes: tuple[str, ...], n_clusters: int, *, progress: Progress | None = None
 ) -> tuple[Mixture, str]:
-    """Fit a mixture of Bernoulli distributions.
-
-    Parameters
-    ----------
-    X : sparse (n, d)
-        0 or 1.
-    codes : tuple of str, length d
-        What the columns mean.
-    n_clusters : int
-        Number of components.
-    progress : callable, optional
-        Called with the stage in words and the share done.
-
-    Returns
-    -------
-    mixture : Mixture
-        The components.
-    how : str
-        In words, when and why the fit stopped.
-    """
+    """Fit a mixture of Bernoulli distributions."""
     check_size(n_clusters, X.shape[0], len(codes))
     model = fit_quietly(X, n_clusters, progress=progress)
     mixture = Mixture(np.asarray(model.weights_), np.asarray(model.centers_), codes)
@@ -102,22 +62,7 @@ def fit_mixture(
 
 
 def fit_quietly(X: Any, n_clusters: int, *, progress: Progress | None = None) -> Any:
-    """Fit a model without its warnings, which the dashboard gives in its own words.
-
-    Parameters
-    ----------
-    X : sparse matrix or AnnData (n, d)
-        Anything above 0 is "has the code".
-    n_clusters : int
-        Number of components.
-    progress : callable, optional
-        Called with the stage in words and the share done.
-
-    Returns
-    -------
-    BernoulliMixture
-        Fitted; see `how_it_stopped`.
-    """
+    """Fit a model without its warnings, which the dashboard gives in its own words."""
     model = lvmkit.BernoulliMixture(n_components=n_clusters, binarize=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -126,18 +71,7 @@ def fit_quietly(X: Any, n_clusters: int, *, progress: Progress | None = None) ->
 
 
 def how_it_stopped(model: Any) -> str:
-    """Tell why a fit stopped.
-
-    Parameters
-    ----------
-    model : BernoulliMixture
-        Fitted, or made from parameters.
-
-    Returns
-    -------
-    str
-        In words; empty when the model was not fitted here.
-    """
+    """Tell why a fit stopped."""
     reason, steps = getattr(model, "stopped_by_", None), getattr(model, "n_iter_", 0)
     if reason is None:
         return ""
@@ -161,30 +95,7 @@ def refitted(
     codes: tuple[str, ...],
     progress: Progress | None = None,
 ) -> tuple[View, list[str]]:
-    """Fit all clusters again.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        Of the cohort.
-    old : View
-        Whose names are carried over to clusters that stay alike.
-    k : int
-        Number of clusters.
-    subset : Subset
-        Patients.
-    codes : tuple of str
-        Codes to fit.
-    progress : callable, optional
-        Called with the stage in words and the share done.
-
-    Returns
-    -------
-    view : View
-        With the new clusters.
-    carried : list of str
-        Names that were kept.
-    """
+    """Fit all clusters again."""
     mixture, how = fit_mixture(analysis.patients.matrix(subset, codes), codes, k, progress=progress)
     new = View(Clustering.of(mixture), subset, how)
     before, after = analysis.assignment(old), analysis.assignment(new)
@@ -195,28 +106,7 @@ def refitted(
 def split(
     analysis: Analysis, view: View, id: int, parts: int, *, progress: Progress | None = None
 ) -> tuple[View, Moves]:
-    """Cluster the patients of one cluster again.
-
-    Parameters
-    ----------
-    analysis : Analysis
-        Of the cohort.
-    view : View
-        What is looked at.
-    id : int
-        Of the cluster.
-    parts : int
-        Number of new clusters.
-    progress : callable, optional
-        Called with the stage in words and the share done.
-
-    Returns
-    -------
-    view : View
-        With the parts in place of the cluster.
-    moves : Moves
-        Who changed cluster besides.
-    """
+    """Cluster the patients of one cluster again."""
     before = analysis.assignment(view)
     members = before.X[before.labels == id]
     codes = view.clustering.mixture.codes

@@ -16,20 +16,7 @@ _open_only: ContextVar[tuple[Path, ...] | None] = ContextVar("_open_only", defau
 
 
 class Folders:
-    """Paths that readers type, checked: below given folders, or anywhere for who sits at the machine.
-
-    Parameters
-    ----------
-    allowed : sequence of Path, optional
-        Files below these are opened and written; None allows any.
-    readable : sequence of Path, default=()
-        Files below these are opened too.
-
-    Examples
-    --------
-    >>> Folders().checked("model.npz").name
-    'model.npz'
-    """
+    """Paths that readers type, checked: below given folders, or anywhere for who sits at the machine."""
 
     def __init__(
         self, allowed: Sequence[Path] | None = None, readable: Sequence[Path] = ()
@@ -38,25 +25,7 @@ class Folders:
         self.readable = tuple(map(_real, readable))
 
     def checked(self, text: str, *, write: bool = False) -> Path:
-        """Return the path that a reader means.
-
-        Parameters
-        ----------
-        text : str
-            What was typed; "~" is the home folder.
-        write : bool, default=False
-            Whether the file is to be written.
-
-        Returns
-        -------
-        Path
-            Without links and ".." if only some folders are allowed.
-
-        Raises
-        ------
-        ValueError
-            If it is outside the allowed folders, whether or not there is such a file; or no path.
-        """
+        """Return the path that a reader means."""
         if "\0" in text:
             message = f"{text!r} is no file name; type it again."
             raise ValueError(message)
@@ -81,20 +50,7 @@ class Folders:
         raise ValueError(message)
 
     def holds(self, path: Path, *, write: bool = False) -> bool:
-        """Return whether a file may be opened.
-
-        Parameters
-        ----------
-        path : Path
-            Links in it are followed.
-        write : bool, default=False
-            Whether the file is to be written.
-
-        Returns
-        -------
-        bool
-            True if it is below an allowed folder.
-        """
+        """Return whether a file may be opened."""
         if self.allowed is None:
             return True
         places = self.allowed if write else (*self.allowed, *self.readable)
@@ -103,18 +59,7 @@ class Folders:
 
 
 def folders_of(*folders: Path) -> tuple[Path, ...]:
-    """Return folders without those that others hold, and without the root, which would allow everything.
-
-    Parameters
-    ----------
-    *folders : Path
-        Where a server was started, a home folder.
-
-    Returns
-    -------
-    tuple of Path
-        The outermost ones.
-    """
+    """Return folders without those that others hold, and without the root, which would allow everything."""
     real = [folder for folder in map(_real, folders) if folder != Path(folder.anchor)]
     kept: list[Path] = []
     for folder in real:
@@ -124,23 +69,7 @@ def folders_of(*folders: Path) -> tuple[Path, ...]:
 
 
 def expanded(text: str) -> Path:
-    """Return a path with the home folder for "~".
-
-    Parameters
-    ----------
-    text : str
-        What was typed.
-
-    Returns
-    -------
-    Path
-        Whether or not there is such a file.
-
-    Raises
-    ------
-    ValueError
-        If there is no such home folder.
-    """
+    """Return a path with the home folder for "~"."""
     try:
         return Path(text).expanduser()
     except RuntimeError as error:
@@ -150,18 +79,7 @@ def expanded(text: str) -> Path:
 
 @contextmanager
 def open_only(folders: Sequence[Path] | None) -> Iterator[None]:
-    """Let dashboards that are made inside the ``with`` block keep their readers to some folders.
-
-    Parameters
-    ----------
-    folders : sequence of Path, optional
-        None allows any.
-
-    Yields
-    ------
-    None
-        Nothing.
-    """
+    """Let dashboards that are made inside the ``with`` block keep their readers to some folders."""
     token = _open_only.set(None if folders is None else tuple(folders))
     try:
         yield
@@ -170,13 +88,7 @@ def open_only(folders: Sequence[Path] | None) -> Iterator[None]:
 
 
 def reader_folders() -> Folders:
-    """Return where the readers of a dashboard that is being made may open and write files.
-
-    Returns
-    -------
-    Folders
-        As `open_only` says; files below the folder LVMKIT_DATA may be opened too.
-    """
+    """Return where the readers of a dashboard that is being made may open and write files."""
     data = os.environ.get("LVMKIT_DATA")
     return Folders(_open_only.get(), [Path(data)] if data else [])
 

@@ -27,13 +27,7 @@ class GivesFiles:
     _board: Any
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board = board
         board.listen("files", "pressed", self._give)
 
@@ -44,37 +38,11 @@ class GivesFiles:
         self._board.say(f"{file} was handed to your browser.{self.warning(name)}")
 
     def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file.
-
-        Parameters
-        ----------
-        name : str
-            Of the button.
-
-        Returns
-        -------
-        file : str
-            Its name.
-        data : bytes
-            Contents.
-        mime : str
-            Kind of contents.
-        """
+        """Make a file."""
         raise NotImplementedError  # every part makes files of its own
 
     def warning(self, name: str) -> str:
-        """Say what to mind with a file.
-
-        Parameters
-        ----------
-        name : str
-            Of the button.
-
-        Returns
-        -------
-        str
-            Usually empty.
-        """
+        """Say what to mind with a file."""
         del name
         return ""
 
@@ -99,13 +67,7 @@ class GivesSteps(GivesFiles, StatePart[S]):
         self.layout = ["files", "taken"]
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         super().connect(board)
         board.listen("taken", "pick", lambda step: self._walks.go_to(int(step)))
 
@@ -122,20 +84,7 @@ class GivesSteps(GivesFiles, StatePart[S]):
 
 
 def written(write: Callable[[Path], Any], file: str) -> bytes:
-    """Return what a function writes to a file.
-
-    Parameters
-    ----------
-    write : callable
-        Takes the path.
-    file : str
-        Name of the file.
-
-    Returns
-    -------
-    bytes
-        Contents; the file is gone again.
-    """
+    """Return what a function writes to a file."""
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / file)
         return (Path(folder) / file).read_bytes()

@@ -79,27 +79,7 @@ class _Welcome(RequestHandler):
 
 
 class Guard:
-    """Lets in who knows the token and comes from the page itself.
-
-    Parameters
-    ----------
-    token : str or None
-        None lets in every local request.
-    hosts : set of str or None
-        Names under which the server may be called, with port; None allows any. This keeps other
-        web sites from reaching a local server under a name of their own.
-    same_origin : bool
-        Whether sockets are only opened for pages of this server.
-    cookie : str
-        Name of the cookie that stands for the token.
-    full : callable, optional
-        Says in a sentence why no further page can be opened now; "" while there is room.
-
-    Raises
-    ------
-    ValueError
-        If the token is too short to be a secret.
-    """
+    """Lets in who knows the token and comes from the page itself."""
 
     def __init__(
         self,
@@ -120,13 +100,7 @@ class Guard:
         self.secret = secrets.token_urlsafe(32)
 
     def protect(self, application: Application) -> None:
-        """Ask this guard before every request of an application.
-
-        Parameters
-        ----------
-        application : tornado.web.Application
-            What is served; pages, files and sockets alike.
-        """
+        """Ask this guard before every request of an application."""
         find = application.find_handler
 
         def find_guarded(request: HTTPServerRequest, **options: Any) -> Any:
@@ -150,18 +124,7 @@ class Guard:
         application.settings["log_function"] = _log_answer
 
     def refusal(self, request: HTTPServerRequest) -> str:
-        """Return why a request is refused, or nothing.
-
-        Parameters
-        ----------
-        request : tornado.httputil.HTTPServerRequest
-            The request.
-
-        Returns
-        -------
-        str
-            A sentence for the reader; empty lets the request in.
-        """
+        """Return why a request is refused, or nothing."""
         if self.hosts is not None and request.host.lower() not in self.hosts:
             return (
                 f"This server does not answer to the name {request.host!r}: open the address that was printed "
@@ -221,13 +184,7 @@ def _same(given: str, secret: str) -> bool:
 
 
 def forget_secrets(request: HTTPServerRequest) -> None:
-    """Take tokens and names of sessions out of a request, so that no handler uses or logs them.
-
-    Parameters
-    ----------
-    request : tornado.httputil.HTTPServerRequest
-        The request; its address, arguments and headers change.
-    """
+    """Take tokens and names of sessions out of a request, so that no handler uses or logs them."""
     for name in SECRETS:
         for arguments in (request.arguments, request.query_arguments):
             arguments.pop(name, None)

@@ -24,55 +24,9 @@ def heat_fields(
     smallest: int = 0,
     hidden: Any = None,
 ) -> dict[str, Any]:
-    """Return the fields of a `Heat` component: rows grouped by cluster, averaged when many.
-
-    Rows of a cluster keep their order, so sort them before by what should lie together. A row of
-    the picture never mixes two clusters.
-
-    Parameters
-    ----------
-    X : array or sparse matrix, shape (n, m)
-        Values from 0 to 1: whether each row has each of the m codes that are shown.
-    labels : array of int, shape (n,)
-        Cluster of each row.
-    codes : sequence of str
-        The m codes.
-    titles : sequence of str, optional
-        What they mean.
-    ids : sequence of int, optional
-        Clusters from top to bottom; by default all labels in order. Others are left out.
-    names : sequence of str, optional
-        Their names.
-    max_rows : int
-        More rows than this are averaged to about as many.
-    smallest : int
-        With 11, the picture can be shared: a row stands for at least 44 patients, and a cell is
-        rounded to a quarter of them, 1 to 10 to none, and all but 1 to 10 to all.
-    hidden : array of bool, shape (k, m), optional
-        Clusters by codes that are not shown, in the order of `ids`: counts that must be hidden
-        because others could be found from them.
-
-    Returns
-    -------
-    dict
-        cells, columns, bands, per_row, hidden and coarse, to be passed to `Heat` or to its
-        ``param.update``.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[1, 0], [0, 1], [1, 1]])
-    >>> fields = heat_fields(X, [1, 0, 1], codes=["428", "401"])
-    >>> [(band["id"], band["start"], band["stop"]) for band in fields["bands"]]
-    [(0, 0, 1), (1, 1, 3)]
-    >>> list(fields["cells"])
-    [0, 255, 255, 0, 255, 255]
-    """
+    """Return the fields of a `Heat` component: rows grouped by cluster, averaged when many."""
+    # Rows of a cluster keep their order, so sort them before by what should lie together. A row of the picture never
+    # mixes two clusters.
     found = np.asarray(labels).astype(np.int64).ravel()
     if X.shape != (len(found), len(codes)):
         msg = (

@@ -17,43 +17,19 @@ OPENED = "# model and cohort: the fitted model and the cohort that were opened"
 
 @dataclass(frozen=True, eq=False)
 class Step(Generic[T]):
-    """One thing the analyst did.
+    """One thing the analyst did."""
 
-    Parameters
-    ----------
-    text : str
-        What was done, in words.
-    code : str
-        A line of Python that does the same.
-    value : object
-        Everything as it was after the step.
-    """
-
-    text: str
-    code: str
-    value: T
+    text: str  # What was done, in words
+    code: str  # A line of Python that does the same
+    value: T  # Everything as it was after the step
 
 
 @dataclass(frozen=True, eq=False)
 class History(Generic[T]):
-    """The steps so far, and where we stand in them. Every change returns a new value.
+    """The steps so far, and where we stand in them. Every change returns a new value."""
 
-    Parameters
-    ----------
-    steps : tuple of Step
-        Never empty; the first is the start.
-    position : int
-        Of the step that is shown.
-
-    Examples
-    --------
-    >>> history = History((Step("Start", "x = 0", 0),)).done("Add 1", "x = x + 1", 1)
-    >>> history.value, history.undone().value, history.undone().redone().value
-    (1, 0, 1)
-    """
-
-    steps: tuple[Step[T], ...]
-    position: int = 0
+    steps: tuple[Step[T], ...]  # Never empty; the first is the start
+    position: int = 0  # Of the step that is shown
 
     @property
     def value(self) -> T:
@@ -71,79 +47,26 @@ class History(Generic[T]):
         return self.position < len(self.steps) - 1
 
     def done(self, text: str, code: str, value: T) -> History[T]:
-        """Add a step after the one shown; what was undone is dropped.
-
-        Parameters
-        ----------
-        text : str
-            What was done, in words.
-        code : str
-            A line of Python that does the same.
-        value : object
-            Everything as it is afterwards.
-
-        Returns
-        -------
-        History
-            Standing at the new step.
-        """
+        """Add a step after the one shown; what was undone is dropped."""
         kept = (*self.steps[: self.position + 1], Step(text, code, value))
         return History(kept, len(kept) - 1)
 
     def at(self, position: int) -> History[T]:
-        """Go to a step.
-
-        Parameters
-        ----------
-        position : int
-            From 0, the start.
-
-        Returns
-        -------
-        History
-            Standing there; nothing is dropped.
-
-        Raises
-        ------
-        ValueError
-            When there is no such step.
-        """
+        """Go to a step."""
         if not 0 <= position < len(self.steps):
             message = f"There is no step {position}; the steps are 0 to {len(self.steps) - 1}."
             raise ValueError(message)
         return replace(self, position=position)
 
     def undone(self) -> History[T]:
-        """Go one step back.
-
-        Returns
-        -------
-        History
-            Standing one step earlier.
-
-        Raises
-        ------
-        ValueError
-            At the start.
-        """
+        """Go one step back."""
         if not self.can_undo:
             message = "There is nothing to undo."
             raise ValueError(message)
         return self.at(self.position - 1)
 
     def redone(self) -> History[T]:
-        """Go one step forward.
-
-        Returns
-        -------
-        History
-            Standing one step later.
-
-        Raises
-        ------
-        ValueError
-            At the last step.
-        """
+        """Go one step forward."""
         if not self.can_redo:
             message = "There is nothing to redo."
             raise ValueError(message)
@@ -172,28 +95,11 @@ class Walks:
         self._go(history, f"Done again: {history.steps[history.position].text}.")
 
     def go_to(self, position: int) -> None:
-        """Return to a step.
-
-        Parameters
-        ----------
-        position : int
-            0 is the start.
-        """
+        """Return to a step."""
         history = self.history.at(position)
         self._go(history, f"Back at: {history.steps[position].text}.")
 
 
 def opening(source: str) -> str:
-    """Return the Python of the first step.
-
-    Parameters
-    ----------
-    source : str
-        Python that gives `model` and `cohort`; a remark stands in where it is not known.
-
-    Returns
-    -------
-    str
-        Makes `state`.
-    """
+    """Return the Python of the first step."""
     return f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"

@@ -34,18 +34,7 @@ class Host(Protocol):
 
 
 class Progress:
-    """What the work calls to tell how far it is: ``progress("Fitting", 0.4)``.
-
-    Parameters
-    ----------
-    report : callable
-        Receives text and fraction, at most a dozen times a second.
-
-    Raises
-    ------
-    Cancelled
-        On a call after the reader asked to stop; the work should let it pass.
-    """
+    """What the work calls to tell how far it is: ``progress("Fitting", 0.4)``."""
 
     def __init__(self, report: Callable[[str, float | None], None]) -> None:
         self._report = report
@@ -73,19 +62,7 @@ class Progress:
 
 
 class Job:
-    """One piece of work, with what to do with its result, its failure or its end.
-
-    Parameters
-    ----------
-    work : callable
-        Receives a `Progress` and returns the result; sets no field of a dashboard.
-    done : callable
-        Receives the result.
-    failed : callable
-        Receives the exception, which may be `Cancelled`.
-    progress : Progress
-        Handed to the work.
-    """
+    """One piece of work, with what to do with its result, its failure or its end."""
 
     def __init__(
         self,
@@ -102,13 +79,7 @@ class Job:
         self._thread: threading.Thread | None = None
 
     def run(self, call: Callable[[Callable[[], None]], None]) -> None:
-        """Do the work in this thread, and hand what follows to ``call``.
-
-        Parameters
-        ----------
-        call : callable
-            Runs a function now or later, such as `Host.call`.
-        """
+        """Do the work in this thread, and hand what follows to ``call``."""
         try:
             result = self.work(self.progress)
         except (
@@ -122,25 +93,13 @@ class Job:
             call(lambda: self.done(result))
 
     def start(self, call: Callable[[Callable[[], None]], None]) -> None:
-        """Do the work in a thread of its own, and hand what follows to ``call``.
-
-        Parameters
-        ----------
-        call : callable
-            Called in that thread with a function to run on the host's loop.
-        """
+        """Do the work in a thread of its own, and hand what follows to ``call``."""
         self._thread = threading.Thread(
             target=self.run, args=(call,), name="lvmkit-job", daemon=True
         )
         self._thread.start()
 
     def wait(self, timeout: float | None = None) -> None:
-        """Wait until the work has ended; what follows it may still be waiting for the loop.
-
-        Parameters
-        ----------
-        timeout : float, optional
-            Seconds after which to give up waiting.
-        """
+        """Wait until the work has ended; what follows it may still be waiting for the loop."""
         if self._thread is not None:
             self._thread.join(timeout)

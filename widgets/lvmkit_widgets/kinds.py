@@ -34,13 +34,11 @@ class Stage(Component):
 
 
 class Form(Component):
-    """Labelled controls declared as data.
+    """Labelled controls declared as data."""
 
-    Each control is a dict: ``name``, ``kind`` (number, range, select, multiselect, text, textarea,
-    check, button, note), ``label``, and as needed ``help``, ``min``, ``max``, ``step``,
-    ``options`` (values, or ``[value, label]`` pairs), ``suggestions`` (for text), ``placeholder``,
-    ``primary``, ``danger``, ``disabled``, ``wide``, ``rows``.
-    """
+    # Each control is a dict: ``name``, ``kind`` (number, range, select, multiselect, text, textarea, check, button,
+    # note), ``label``, and as needed ``help``, ``min``, ``max``, ``step``, ``options`` (values, or ``[value, label]``
+    # pairs), ``suggestions`` (for text), ``placeholder``, ``primary``, ``danger``, ``disabled``, ``wide``, ``rows``.
 
     kind: ClassVar[str] = "form"
     sent: ClassVar[Mapping[str, Rule]] = {"values": rules.values, "pressed": rules.button}
@@ -98,10 +96,9 @@ class Sizes(Component):
 
 
 class Relevance(Component):
-    """Codes of a cluster ranked by relevance, which the browser computes for any balance.
+    """Codes of a cluster ranked by relevance, which the browser computes for any balance."""
 
-    ``r = balance * log(mu) + (1 - balance) * log(mu / overall)`` (Ruffini et al. 2017, section 4).
-    """
+    # ``r = balance * log(mu) + (1 - balance) * log(mu / overall)`` (Ruffini et al. 2017, section 4).
 
     kind: ClassVar[str] = "relevance"
     sent: ClassVar[Mapping[str, Rule]] = {
@@ -142,10 +139,9 @@ class Relevance(Component):
 
 
 class Heat(Component):
-    """Patients (rows, sorted by cluster) by codes (columns), painted on a canvas.
+    """Patients (rows, sorted by cluster) by codes (columns), painted on a canvas."""
 
-    Fill it with `lvmkit_widgets.heat.heat_fields`.
-    """
+    # Fill it with `lvmkit_widgets.heat.heat_fields`.
 
     kind: ClassVar[str] = "heat"
     sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.cell, "code": rules.column_or_none}
@@ -164,12 +160,11 @@ class Heat(Component):
 
 
 class Table(Component):
-    """Rows and columns of text and numbers; sorted and paged in the browser or by Python.
+    """Rows and columns of text and numbers; sorted and paged in the browser or by Python."""
 
-    A column is a dict: ``key``, ``label``, ``kind`` (text, integer, number, percent, lift, p, bar,
-    code), and as needed ``help``, ``digits``, ``max`` (for bar). A cell is a number, None, or text;
-    text in a column of numbers, such as '<11', is shown as it is and sorts below all numbers.
-    """
+    # A column is a dict: ``key``, ``label``, ``kind`` (text, integer, number, percent, lift, p, bar, code), and as
+    # needed ``help``, ``digits``, ``max`` (for bar). A cell is a number, None, or text; text in a column of numbers,
+    # such as '<11', is shown as it is and sorts below all numbers.
 
     kind: ClassVar[str] = "table"
     sent: ClassVar[Mapping[str, Rule]] = {
@@ -294,10 +289,9 @@ class Documents(Component):
 
 
 class Tree(Component):
-    """A tree of nested clusters as indented rows: sizes, splits, a cut, and where a code lives.
+    """A tree of nested clusters as indented rows: sizes, splits, a cut, and where a code lives."""
 
-    Only the rows in view are drawn. The numbers of codes are those of a `Relevance`, whose rows are `held`.
-    """
+    # Only the rows in view are drawn. The numbers of codes are those of a `Relevance`, whose rows are `held`.
 
     kind: ClassVar[str] = "tree"
     sent: ClassVar[Mapping[str, Rule]] = {

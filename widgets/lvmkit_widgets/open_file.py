@@ -61,28 +61,13 @@ Kind = Literal["wide", "events", "counts"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the columns of a table make a cohort.
-
-    Parameters
-    ----------
-    kind : {"wide", "events", "counts"}
-        One row per record with its codes in several columns; one row per patient and code; or one
-        row per record and one column of numbers per code.
-    codes : tuple of str
-        Columns of codes (one for events), or of counts.
-    patient : str, optional
-        Column that names patient or record; needed for events.
-    attributes : tuple of str
-        Columns kept as attributes.
-    title : str, optional
-        Column that says what the code of an event means.
-    """
+    """How the columns of a table make a cohort."""
 
     kind: Kind
-    codes: tuple[str, ...]
-    patient: str | None = None
-    attributes: tuple[str, ...] = ()
-    title: str | None = None
+    codes: tuple[str, ...]  # Columns of codes (one for events), or of counts
+    patient: str | None = None  # Column that names patient or record; needed for events
+    attributes: tuple[str, ...] = ()  # Columns kept as attributes
+    title: str | None = None  # Column that says what the code of an event means
 
     @property
     def text(self) -> str:
@@ -98,23 +83,7 @@ class Layout:
 
 
 def preview(path: str | Path) -> pd.DataFrame:
-    """Read the first rows of a table as text.
-
-    Parameters
-    ----------
-    path : str or Path
-        CSV, TSV or Parquet, also compressed.
-
-    Returns
-    -------
-    DataFrame
-        At most 300 rows; "" where empty.
-
-    Raises
-    ------
-    ValueError
-        When there is no such file, or it is no table.
-    """
+    """Read the first rows of a table as text."""
     file = _checked(path)
     if is_parquet(file.name):
         return _read_parquet(file, PREVIEW_ROWS).fillna("").astype(str)
@@ -127,24 +96,7 @@ def is_h5ad(path: Path) -> bool:
 
 
 def guess(table: pd.DataFrame) -> Layout | None:
-    """Guess how a table makes a cohort.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Its first rows, as text.
-
-    Returns
-    -------
-    Layout or None
-        None when it cannot be told.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"dx1": ["428.0", "250"], "dx2": ["585", ""], "age": ["70", "61"]})
-    >>> guess(rows).text
-    'one row per record, codes in 2 columns (dx1, dx2); kept as attributes: age'
-    """
+    """Guess how a table makes a cohort."""
     names = {str(name).lower(): str(name) for name in table.columns}
     patient = next((names[name] for name in PATIENT if name in names), None)
     wide = _wide_columns(table)
@@ -164,27 +116,7 @@ def guess(table: pd.DataFrame) -> Layout | None:
 
 
 def open_cohort(path: str | Path, *, layout: Layout | None = None, min_codes: int = 3) -> Any:
-    """Open a file as a cohort.
-
-    Parameters
-    ----------
-    path : str or Path
-        CSV, TSV, Parquet or h5ad.
-    layout : Layout, optional
-        What the columns are; guessed when not given.
-    min_codes : int, default=3
-        Fewest different codes of a record that is kept.
-
-    Returns
-    -------
-    AnnData
-        Its `uns["cohort"]["repairs"]` tells what was repaired.
-
-    Raises
-    ------
-    ValueError
-        When the file cannot be read, or the layout cannot be told.
-    """
+    """Open a file as a cohort."""
     file = _checked(path)
     if is_h5ad(file):
         return read_h5ad(file)
@@ -203,18 +135,7 @@ def open_cohort(path: str | Path, *, layout: Layout | None = None, min_codes: in
 
 
 def list_files(folders: Sequence[str | Path]) -> list[Path]:
-    """List the files in folders that may be cohorts.
-
-    Parameters
-    ----------
-    folders : sequence of path
-        Looked into one level deep; hidden files and folders are passed over.
-
-    Returns
-    -------
-    list of Path
-        At most 200.
-    """
+    """List the files in folders that may be cohorts."""
     found: dict[Path, Path] = {}  # by where links lead, as a folder may hold itself
     for folder in folders:
         for pattern in ("*", "*/*"):
@@ -227,18 +148,7 @@ def list_files(folders: Sequence[str | Path]) -> list[Path]:
 
 
 def encoding_of(file: Path) -> str:
-    """Tell the encoding of a text file.
-
-    Parameters
-    ----------
-    file : Path
-        To be read.
-
-    Returns
-    -------
-    str
-        As its first bytes say; "utf-8" if its rows are, else "cp1252", which reads anything from old spreadsheets.
-    """
+    """Tell the encoding of a text file."""
     marked = text_encoding(str(file), "utf-8")
     if marked == "utf-8":
         marked = likely_utf16(first_bytes(str(file), inside=True)) or "utf-8"

@@ -16,11 +16,9 @@ S = TypeVar("S", bound=param.Parameterized)
 
 
 class StatePart(Generic[S]):
-    """A part of a dashboard: components, where they stand, and how they follow the state.
+    """A part of a dashboard: components, where they stand, and how they follow the state."""
 
-    Subclasses make `components` and `layout` when they are made, before any cohort is open, and
-    write `refresh`.
-    """
+    # Subclasses make `components` and `layout` when they are made, before any cohort is open, and write `refresh`.
 
     title: ClassVar[str] = ""
     depends: ClassVar[frozenset[str]] = frozenset()
@@ -34,13 +32,7 @@ class StatePart(Generic[S]):
         self._pictures: dict[tuple[Any, ...], str] = {}
 
     def bind(self, state: S) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : Parameterized
-            What the part shows and changes.
-        """
+        """Follow another state from now on."""
         self.state = state
         self.stale = True
         self._drawn, self._pictures = {}, {}
@@ -50,36 +42,15 @@ class StatePart(Generic[S]):
         raise NotImplementedError
 
     def follow(self) -> None:
-        """Show what is picked, whether the part is seen or not.
-
-        The browser hands picks on by links; fields that lag behind in Python would be sent when the
-        part is opened, and could undo what the reader picked a moment before.
-        """
+        """Show what is picked, whether the part is seen or not."""
+        # The browser hands picks on by links; fields that lag behind in Python would be sent when the part is opened,
+        # and could undo what the reader picked a moment before.
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
 
     def changed(self, name: str, *depends: Any) -> bool:
-        """Tell whether something must be made again, and remember what it is made of now.
-
-        Parameters
-        ----------
-        name : str
-            What is made.
-        *depends : object
-            What it is made of; large values are compared by identity.
-
-        Returns
-        -------
-        bool
-            True at first and when anything differs.
-        """
+        """Tell whether something must be made again, and remember what it is made of now."""
         known = self._drawn.get(name)
         self._drawn[name] = depends
         return known is None or any(
@@ -87,20 +58,7 @@ class StatePart(Generic[S]):
         )
 
     def picture(self, draw: Callable[[], str], *depends: Any) -> str:
-        """Draw a picture, or take the one drawn before.
-
-        Parameters
-        ----------
-        draw : callable
-            Returns the picture.
-        *depends : object
-            Hashable; what it is drawn from.
-
-        Returns
-        -------
-        str
-            The same text for the same values, while it is among the last few.
-        """
+        """Draw a picture, or take the one drawn before."""
         if depends not in self._pictures:
             while len(self._pictures) >= KEPT:
                 self._pictures.pop(next(iter(self._pictures)))
@@ -109,19 +67,7 @@ class StatePart(Generic[S]):
 
 
 class PartsBoard(Dashboard, Generic[S]):
-    """A dashboard of parts: some always seen, the others in tabs and refreshed when opened.
-
-    Parameters
-    ----------
-    components : mapping of str to Component
-        Further components.
-    frame, tabs : sequence of StatePart
-        Parts that are always seen, and one for each tab of the group "main".
-    title : str
-        Heading until a state is shown.
-    links : sequence of (str, str)
-        As `Dashboard` takes them.
-    """
+    """A dashboard of parts: some always seen, the others in tabs and refreshed when opened."""
 
     state: S
 

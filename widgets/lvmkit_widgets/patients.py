@@ -17,25 +17,7 @@ from lvmkit_widgets.assignment import Assignment
 def typical(
     assignment: Assignment, position: int, centers: Array, *, count: int = 10
 ) -> npt.NDArray[np.intp]:
-    """Find the patients that look most like their cluster.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        Of the patients shown.
-    position : int
-        Place of the cluster.
-    centers : array (c, d)
-        Probability of each code in each cluster.
-    count : int, default=10
-        How many at most.
-
-    Returns
-    -------
-    array of int
-        Places in the assignment; certainty times likeness (cosine of the patient's codes and the
-        cluster's probabilities), largest first.
-    """
+    """Find the patients that look most like their cluster."""
     members = np.flatnonzero(assignment.positions == position)
     codes = assignment.X[members]
     length = np.sqrt(np.maximum(np.asarray(codes.sum(axis=1)).ravel(), 1.0))
@@ -46,22 +28,7 @@ def typical(
 
 
 def borderline(assignment: Assignment, position: int, *, count: int = 10) -> npt.NDArray[np.intp]:
-    """Find the patients that nearly belong to another cluster.
-
-    Parameters
-    ----------
-    assignment : Assignment
-        Of the patients shown.
-    position : int
-        Place of the cluster.
-    count : int, default=10
-        How many at most.
-
-    Returns
-    -------
-    array of int
-        Places in the assignment; smallest lead over the second cluster first.
-    """
+    """Find the patients that nearly belong to another cluster."""
     members = np.flatnonzero(assignment.positions == position)
     second = assignment.posterior[members, assignment.runner_up[members]]
     lead = assignment.certainty[members] - second
@@ -70,20 +37,10 @@ def borderline(assignment: Assignment, position: int, *, count: int = 10) -> npt
 
 @dataclass(frozen=True)
 class TypedCodes:
-    """What was understood of codes typed by hand.
+    """What was understood of codes typed by hand."""
 
-    Parameters
-    ----------
-    known : tuple of str
-        Codes of the model.
-    unknown : tuple of str
-        What the model has no code for, as typed.
-    shortened : tuple of (str, str)
-        A detailed code and the category the model has for it.
-    """
-
-    known: tuple[str, ...]
-    unknown: tuple[str, ...]
+    known: tuple[str, ...]  # Codes of the model
+    unknown: tuple[str, ...]  # What the model has no code for, as typed
     shortened: tuple[tuple[str, str], ...]
 
     @property
@@ -101,25 +58,7 @@ class TypedCodes:
 
 
 def read_codes(text: str, codes: Sequence[str]) -> TypedCodes:
-    """Understand codes typed by hand, in any order, with or without dots.
-
-    Parameters
-    ----------
-    text : str
-        Separated by spaces, commas, semicolons or lines.
-    codes : sequence of str
-        Those the model knows, without dots.
-
-    Returns
-    -------
-    TypedCodes
-        A detailed code counts as its category where only that is known.
-
-    Examples
-    --------
-    >>> read_codes("428.0, 250; xyz", ["250", "428"])
-    TypedCodes(known=('428', '250'), unknown=('xyz',), shortened=(('428.0', '428'),))
-    """
+    """Understand codes typed by hand, in any order, with or without dots."""
     plain = {_plain(code): code for code in codes}
     known: dict[str, None] = {}
     unknown, shortened = [], []
@@ -139,38 +78,12 @@ def read_codes(text: str, codes: Sequence[str]) -> TypedCodes:
 
 
 def present(codes: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Mark codes in the order of the model.
-
-    Parameters
-    ----------
-    codes : sequence of str, length d
-        Of the model.
-    known : sequence of str
-        Those the patient has.
-
-    Returns
-    -------
-    array (d,) of bool
-        True where the patient has the code.
-    """
+    """Mark codes in the order of the model, (d,)."""
     return np.isin(np.array(codes, dtype=str), np.array(list(known), dtype=str))
 
 
 def codes_of(row: Any, codes: Sequence[str]) -> list[str]:
-    """List the codes of one patient.
-
-    Parameters
-    ----------
-    row : sparse (1, d)
-        Of the patient.
-    codes : sequence of str, length d
-        What the columns mean.
-
-    Returns
-    -------
-    list of str
-        The codes the patient has.
-    """
+    """List the codes of one patient."""
     return [codes[j] for j in np.sort(row.indices[row.data > 0])]
 
 

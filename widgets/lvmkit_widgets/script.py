@@ -13,21 +13,9 @@ COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)  # for who reads the sources; p
 
 @cache
 def script_of(kinds: tuple[str, ...]) -> str:
-    """Return a self-contained ES module that draws dashboards with these kinds of parts.
-
-    The module imports nothing and names no address, so that the same text runs in Jupyter, under
-    Panel and in a saved page.
-
-    Parameters
-    ----------
-    kinds : tuple of str
-        Kinds in use; each is drawn by ``static/<kind>.js``.
-
-    Returns
-    -------
-    str
-        The module; its default export has the function ``render({model, el})``.
-    """
+    """Return a self-contained ES module that draws dashboards with these kinds of parts."""
+    # The module imports nothing and names no address, so that the same text runs in Jupyter, under Panel and in a saved
+    # page.
     drawn = [kind for kind in kinds if kind != "stage"]
     static = files("lvmkit_widgets") / "static"
     style = json.dumps((static / "stage.css").read_text("utf-8"))

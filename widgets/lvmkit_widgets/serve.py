@@ -41,51 +41,13 @@ def serve(
     idle_minutes: float | None = None,
     most_pages: int = MOST_PAGES,
 ) -> Any:
-    """Serve dashboards, a new one for every visitor, until interrupted.
-
-    A visitor first gets a page that says what is being opened; the dashboard is made once that page
-    has connected, so that requests which are no visit cost nothing. It ends a minute after its page
-    was closed or has lost the connection, and when nothing was done for `idle_minutes`; the page
-    then says so. No other site can show the page in a frame. With a token, visitors can open and
-    write files only below the folder that the server was started in (and open those below the
-    folder LVMKIT_DATA).
-
-    Without a token, whoever has an account on this machine can open the page, too.
-
-    Parameters
-    ----------
-    factory : callable
-        Returns a new dashboard. Give each a model of its own (``copy.copy(model)``): names, notes and
-        marks are kept in it, and visitors would overwrite those of others.
-    address : str
-        Where to listen. Anything but this machine itself needs a token.
-    port : int
-        0 takes a free port.
-    token : str, optional
-        A secret that every request must know: ``?token=…`` once, a cookie from then on.
-    show : bool
-        Whether to open the page in a browser.
-    title : str
-        Title of the page.
-    start : bool
-        False returns the server without running it, for tests.
-    idle_minutes : float, optional
-        After how long a dashboard ends with which nothing was done. By default a day if there is a
-        token, and never on a server for this machine's own user.
-    most_pages : int, default=64
-        Pages that are open at the same time; further visitors are told to come back later.
-
-    Returns
-    -------
-    panel.io.server.Server
-        The server; after it has stopped, unless ``start`` is False.
-
-    Raises
-    ------
-    ValueError
-        If other machines could connect and there is no token, the port is taken, or `idle_minutes`
-        or `most_pages` is not positive.
-    """
+    """Serve dashboards, a new one for every visitor, until interrupted."""
+    # A visitor first gets a page that says what is being opened; the dashboard is made once that page has connected, so
+    # that requests which are no visit cost nothing. It ends a minute after its page was closed or has lost the
+    # connection, and when nothing was done for `idle_minutes`; the page then says so. No other site can show the page
+    # in a frame. With a token, visitors can open and write files only below the folder that the server was started in
+    # (and open those below the folder LVMKIT_DATA). Without a token, whoever has an account on this machine can open
+    # the page, too.
     _check_positive(idle_minutes=idle_minutes, most_pages=most_pages)
     local = is_local(address)
     if not local and not token:
@@ -114,13 +76,7 @@ def serve(
 
 
 def run(server: Any) -> None:
-    """Run a server until it is interrupted.
-
-    Parameters
-    ----------
-    server : panel.io.server.Server
-        What `serve` returned with ``start=False``.
-    """
+    """Run a server until it is interrupted."""
     server.start()
     try:
         server.io_loop.start()
@@ -129,23 +85,7 @@ def run(server: Any) -> None:
 
 
 def is_local(address: str) -> bool:
-    """Return whether only this machine can reach an address.
-
-    Parameters
-    ----------
-    address : str
-        Where a server listens.
-
-    Returns
-    -------
-    bool
-        True for ``localhost`` and loopback addresses.
-
-    Examples
-    --------
-    >>> is_local("127.0.0.1"), is_local("0.0.0.0")
-    (True, False)
-    """
+    """Return whether only this machine can reach an address."""
     if address == "localhost":
         return True
     try:
@@ -155,18 +95,11 @@ def is_local(address: str) -> bool:
 
 
 def proxy() -> dict[str, Any]:
-    """Return how Jupyter's server starts the workbench on the bundled cohort and reaches it.
-
-    The workbench listens on this machine only, and only answers requests that carry a token which
-    Jupyter's server adds; so other users of the machine cannot pass by Jupyter's own login. Whoever
-    is logged in to Jupyter has a terminal, and may open and save files below the home folder and
-    the folder in which Jupyter was started, but no others.
-
-    Returns
-    -------
-    dict
-        The settings of a ``jupyter_serverproxy_servers`` entry point.
-    """
+    """Return how Jupyter's server starts the workbench on the bundled cohort and reaches it."""
+    # The workbench listens on this machine only, and only answers requests that carry a token which Jupyter's server
+    # adds; so other users of the machine cannot pass by Jupyter's own login. Whoever is logged in to Jupyter has a
+    # terminal, and may open and save files below the home folder and the folder in which Jupyter was started, but no
+    # others.
     token = secrets.token_urlsafe(32)
     return {
         "command": [sys.executable, "-m", "lvmkit_widgets.serve", "--port", "{port}"],
@@ -178,13 +111,7 @@ def proxy() -> dict[str, Any]:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Serve the workbench behind Jupyter's server; the token comes from the environment.
-
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Command line; by default the program's own.
-    """
+    """Serve the workbench behind Jupyter's server; the token comes from the environment."""
     parser = argparse.ArgumentParser(prog="lvmkit_widgets.serve", description=main.__doc__)
     parser.add_argument("--port", type=int, required=True)
     port = parser.parse_args(arguments).port

@@ -18,19 +18,7 @@ FORMULA = re.compile(
 
 
 def codes_table(state: ExplorerState) -> pd.DataFrame:
-    """Return every code of every cluster, fit to be shared.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        One row per cluster and code that somebody has; small counts are "<11", those hidden to
-        protect them "hidden", and numbers that rest on either are left out.
-    """
+    """Return every code of every cluster, fit to be shared."""
     table = state.association(shared=True)
     table = table[table["n_in"] != 0].copy()
     names = {c.id: c.label for c in state.clustering.clusters}
@@ -40,18 +28,7 @@ def codes_table(state: ExplorerState) -> pd.DataFrame:
 
 
 def clusters_table(state: ExplorerState) -> pd.DataFrame:
-    """Return one row per cluster, fit to be shared.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        Id, name, note, size, share, and the codes that mark the cluster.
-    """
+    """Return one row per cluster, fit to be shared."""
     counts = state.counts(shared=True)
     sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
     return pd.DataFrame(
@@ -66,18 +43,7 @@ def clusters_table(state: ExplorerState) -> pd.DataFrame:
 
 
 def assignment_table(state: ExplorerState) -> pd.DataFrame:
-    """Return the cluster of every patient, by record id: for this machine, not to be shared.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        record, cluster, name, posterior, second (cluster) and second_posterior.
-    """
+    """Return the cluster of every patient, by record id: for this machine, not to be shared."""
     a, names = state.assignment, np.array(state.clustering.labels, dtype=object)
     rows = np.arange(len(a.rows))
     return pd.DataFrame(
@@ -93,18 +59,7 @@ def assignment_table(state: ExplorerState) -> pd.DataFrame:
 
 
 def csv(table: pd.DataFrame) -> bytes:
-    """Write a table as CSV that spreadsheets read: UTF-8 with a mark, no formulas.
-
-    Parameters
-    ----------
-    table : DataFrame
-        Names and notes in it were typed by people.
-
-    Returns
-    -------
-    bytes
-        Text that starts like a formula, also as the name of a column, gets an apostrophe.
-    """
+    """Write a table as CSV that spreadsheets read: UTF-8 with a mark, no formulas."""
     safe = table.copy()
     for name in table.select_dtypes(exclude="number"):
         safe[name] = table[name].astype(object).map(_no_formula)

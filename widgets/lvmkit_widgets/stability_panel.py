@@ -162,20 +162,7 @@ class StabilityPanel(PartsBoard[StabilityState]):
 
 
 def case_of(state: StabilityState, *, drawn: bool) -> dict[str, Any]:
-    """Describe what a saved page shows of the method and value that are looked at.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is looked at.
-    drawn : bool
-        Whether its pictures are in the page.
-
-    Returns
-    -------
-    dict
-        Value by ``"component.field"``.
-    """
+    """Describe what a saved page shows of the method and value that are looked at."""
     caption = "" if drawn else NOT_SAVED
     return {
         "verdict.text": verdict_of(state),

@@ -66,32 +66,9 @@ SHIM = """
 def write_page(
     path: str | Path, *, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]
 ) -> Path:
-    """Write fields and script as one HTML file, as a whole or not at all.
-
-    Who may read the file is decided by the folder and the umask, or by the permissions of the page that was there.
-    The file's Content-Security-Policy allows only the script in it and forbids every connection.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to write.
-    title : str
-        Title of the page.
-    state : mapping
-        Flat name of each field to its value.
-    kinds : tuple of str
-        Kinds of components in use.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    ValueError
-        If the folder does not exist, or the path is a folder.
-    """
+    """Write fields and script as one HTML file, as a whole or not at all."""
+    # Who may read the file is decided by the folder and the umask, or by the permissions of the page that was there.
+    # The file's Content-Security-Policy allows only the script in it and forbids every connection.
     target = target_of(path)
     text = page_of(title=title, state=state, kinds=kinds)
     with replacing(target) as file:
@@ -100,23 +77,7 @@ def write_page(
 
 
 def target_of(path: str | Path) -> Path:
-    """Refuse a path that no page can be written to, before any work.
-
-    Parameters
-    ----------
-    path : str or Path
-        File to write.
-
-    Returns
-    -------
-    Path
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If the folder does not exist, or the path is a folder.
-    """
+    """Refuse a path that no page can be written to, before any work."""
     target = Path(path)
     try:
         if target.is_dir():
@@ -131,22 +92,7 @@ def target_of(path: str | Path) -> Path:
 
 
 def page_of(*, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]) -> str:
-    """Return the HTML text of a saved dashboard.
-
-    Parameters
-    ----------
-    title : str
-        Title of the page.
-    state : mapping
-        Flat name of each field to its value.
-    kinds : tuple of str
-        Kinds of components in use.
-
-    Returns
-    -------
-    str
-        A page that needs nothing else.
-    """
+    """Return the HTML text of a saved dashboard."""
     script = script_of(kinds).replace("</script", "<\\/script") + SHIM
     values = json.dumps(state, default=_encoded, ensure_ascii=False, separators=(",", ":"))
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")

@@ -15,27 +15,12 @@ MOST_LEVELS = 12  # a text attribute with more values is not offered as a choice
 
 @dataclass(frozen=True)
 class Subset:
-    """A choice of patients; every condition must hold.
-
-    Parameters
-    ----------
-    ranges : mapping of str to (low, high)
-        Smallest and largest value of a numeric attribute, both included.
-    values : mapping of str to sequence of str
-        Accepted values of an attribute.
-    having, lacking : sequence of str
-        Codes that a patient must have, or must not have.
-
-    Examples
-    --------
-    >>> Subset(ranges={"age": (65, 80)}, having=("428",)).text
-    'age 65 to 80, with 428'
-    """
+    """A choice of patients; every condition must hold."""
 
     ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
     values: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    having: Sequence[str] = ()
-    lacking: Sequence[str] = ()
+    having: Sequence[str] = ()  # Codes that a patient must have, or must not have
+    lacking: Sequence[str] = ()  # Codes that a patient must have, or must not have
 
     @property
     def text(self) -> str:
@@ -58,23 +43,7 @@ class Subset:
         return f"Subset({', '.join(f'{name}={value!r}' for name, value in given.items() if value)})"
 
     def rows(self, cohort: Any) -> npt.NDArray[np.bool_]:
-        """Find the patients.
-
-        Parameters
-        ----------
-        cohort : AnnData
-            Patients by codes.
-
-        Returns
-        -------
-        array (n,) of bool
-            True for each patient in the choice.
-
-        Raises
-        ------
-        ValueError
-            When an attribute or code is unknown, or nobody fits.
-        """
+        """Find the patients, (n,)."""
         chosen = np.ones(cohort.n_obs, dtype=bool)
         for name, (low, high) in self.ranges.items():
             numbers = pd.to_numeric(_attribute(cohort, name), errors="coerce").to_numpy(float)
@@ -91,35 +60,13 @@ class Subset:
 
 
 def numeric_attributes(obs: pd.DataFrame) -> list[str]:
-    """List the attributes that have a range.
-
-    Parameters
-    ----------
-    obs : DataFrame
-        Attributes of the patients.
-
-    Returns
-    -------
-    list of str
-        Numeric columns with at least two values.
-    """
+    """List the attributes that have a range."""
     names = obs.select_dtypes("number").columns
     return [str(name) for name in names if obs[name].nunique() > 1]
 
 
 def level_attributes(obs: pd.DataFrame) -> dict[str, list[str]]:
-    """List the attributes that have a few values.
-
-    Parameters
-    ----------
-    obs : DataFrame
-        Attributes of the patients.
-
-    Returns
-    -------
-    dict of str to list of str
-        Values of each such column, most frequent first.
-    """
+    """List the attributes that have a few values."""
     found = {}
     for name in obs.columns.difference(obs.select_dtypes("number").columns, sort=False):
         levels = obs[name].astype(str).value_counts()

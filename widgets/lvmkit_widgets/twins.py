@@ -26,23 +26,7 @@ Receive = Callable[[dict[str, Any], "LoopHost | PageHost | None"], None]
 
 
 def flat_fields(shape: Shape) -> dict[str, tuple[str, str]]:
-    """Return the flat name of every field of the components to (component, field).
-
-    Parameters
-    ----------
-    shape : tuple of (str, str)
-        Name and kind of each component.
-
-    Returns
-    -------
-    dict
-        For instance ``"sizes_selected"`` to ``("sizes", "selected")``.
-
-    Raises
-    ------
-    ValueError
-        If two fields would get the same flat name.
-    """
+    """Return the flat name of every field of the components to (component, field)."""
     flat: dict[str, tuple[str, str]] = {}
     for name, kind in shape:
         for field in (KINDS | {"stage": Stage})[kind].fields():
@@ -55,13 +39,7 @@ def flat_fields(shape: Shape) -> dict[str, tuple[str, str]]:
 
 
 class LoopHost:
-    """A Jupyter kernel: functions run in turn on the kernel's asyncio loop.
-
-    Parameters
-    ----------
-    loop : asyncio.AbstractEventLoop
-        The loop of the kernel's main thread.
-    """
+    """A Jupyter kernel: functions run in turn on the kernel's asyncio loop."""
 
     here = True  # as long as the kernel runs at all
 
@@ -74,13 +52,7 @@ class LoopHost:
 
 
 class PageHost:
-    """A served page: functions run on the server's loop, holding the document's lock.
-
-    Parameters
-    ----------
-    document : bokeh.document.Document
-        The page.
-    """
+    """A served page: functions run on the server's loop, holding the document's lock."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -193,22 +165,7 @@ def _page_class(shape: Shape) -> type[PageTwin]:
 
 
 def native_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> NativeTwin:
-    """Return a Jupyter widget that shows the fields and tells what the browser changed.
-
-    Parameters
-    ----------
-    shape : tuple of (str, str)
-        Name and kind of each component.
-    state : mapping
-        Flat name of each field to its value.
-    receive : callable
-        Receives changed fields and the host they came from.
-
-    Returns
-    -------
-    NativeTwin
-        An anywidget; ``push`` shows changes.
-    """
+    """Return a Jupyter widget that shows the fields and tells what the browser changed."""
     twin = _native_class(shape)(**state)
     try:
         twin._host = LoopHost(asyncio.get_running_loop())
@@ -219,22 +176,7 @@ def native_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> Nat
 
 
 def page_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> PageTwin:
-    """Return a Panel component that shows the fields and tells what the browser changed.
-
-    Parameters
-    ----------
-    shape : tuple of (str, str)
-        Name and kind of each component.
-    state : mapping
-        Flat name of each field to its value.
-    receive : callable
-        Receives changed fields and the host they came from.
-
-    Returns
-    -------
-    PageTwin
-        A Panel component; ``push`` shows changes.
-    """
+    """Return a Panel component that shows the fields and tells what the browser changed."""
     twin = _page_class(shape)(sizing_mode="stretch_width", margin=0, **state)
     twin._receive = receive
     twin.param.watch(twin._take, list(flat_fields(shape)))

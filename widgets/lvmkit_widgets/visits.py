@@ -42,21 +42,7 @@ document.body.append(note);
 
 
 class Visits:
-    """Makes a dashboard for each page that connects, one at a time, beside the server's loop.
-
-    Parameters
-    ----------
-    factory : callable
-        Returns a new dashboard.
-    title : str
-        Title of the page.
-    folders : sequence of Path, optional
-        Where the dashboards' readers may open and write files; None allows any.
-    most : int
-        Pages at the same time.
-    minutes : float, optional
-        After how long a dashboard ends with which nothing was done; None lets it stay.
-    """
+    """Makes a dashboard for each page that connects, one at a time, beside the server's loop."""
 
     def __init__(
         self,
@@ -105,21 +91,9 @@ class Visits:
         )
 
     def full(self, server: Any) -> str:
-        """Say why no further page can be opened, or nothing while there is room.
-
-        Pages without a dashboard are small, so they are let in a while longer: a reload asks for the new page
-        before the old one is gone.
-
-        Parameters
-        ----------
-        server : panel.io.server.Server
-            The server of these pages.
-
-        Returns
-        -------
-        str
-            A sentence for the visitor.
-        """
+        """Say why no further page can be opened, or nothing while there is room."""
+        # Pages without a dashboard are small, so they are let in a while longer: a reload asks for the new page before
+        # the old one is gone.
         return "" if len(server.get_sessions("/")) < 3 * self.most + WAITING else self.too_many
 
     def _make(self, host: PageHost, frame: Any) -> None:

@@ -17,23 +17,7 @@ UNSEEN = 20  # cells of these that are told
 
 
 def told_cells(phenotypes: Phenotypes, scores: Any, cells: Cells) -> list[dict[str, Any]]:
-    """Tell for every count of a patient what the scores say of it.
-
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of the model.
-    scores : array (r,) of int
-        Of the patient.
-    cells : (tuple of array, array)
-        What the patient has: for each mode the place of the feature, and the count.
-
-    Returns
-    -------
-    list of dict
-        what (the features), seen, expected, and how: the sum, λ · score · score for each phenotype. First
-        what was seen, then what was expected most without being seen.
-    """
+    """Tell for every count of a patient what the scores say of it."""
     places, counts = cells
     rows = _rows(phenotypes, scores, tuple(axis[:SEEN] for axis in places), counts[:SEEN])
     found = _unseen(phenotypes, np.asarray(scores), places)
@@ -44,22 +28,7 @@ def told_cells(phenotypes: Phenotypes, scores: Any, cells: Cells) -> list[dict[s
 
 
 def told_error(phenotypes: Phenotypes, scores: Any, cells: Cells) -> str:
-    """Say how near the scores of a patient come to the counts.
-
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of the model.
-    scores : array (r,) of int
-        Of the patient.
-    cells : (tuple of array, array)
-        What the patient has.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Say how near the scores of a patient come to the counts."""
     places, counts = cells
     seen = float(counts.sum())
     expected = phenotypes.expected(scores, places).sum(axis=1)

@@ -17,41 +17,16 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Patients by score.
+    """Patients by score."""
 
-    Parameters
-    ----------
-    n : int
-        Patients in all.
-    levels : range
-        Scores that a patient can have; 0 is among them.
-    counts : array (r, len(levels)) of int
-        Patients with each score, for each phenotype.
-    both : array (r, r) of int
-        Patients with a score other than 0 in both phenotypes.
-    """
-
-    n: int
-    levels: range
-    counts: npt.NDArray[np.int64]
-    both: npt.NDArray[np.int64]
+    n: int  # Patients in all
+    levels: range  # Scores that a patient can have; 0 is among them
+    counts: npt.NDArray[np.int64]  # Patients with each score, for each phenotype
+    both: npt.NDArray[np.int64]  # (r, r): Patients with a score other than 0 in both phenotypes
 
     @classmethod
     def of(cls, scores: Labels, levels: range) -> Counted:
-        """Count patients.
-
-        Parameters
-        ----------
-        scores : array (n, r) of int
-            Of each patient in each phenotype.
-        levels : range
-            Scores that there can be.
-
-        Returns
-        -------
-        Counted
-            One pass over the scores.
-        """
+        """Count patients."""
         n, r = scores.shape
         counts = np.zeros((r, len(levels)), dtype=np.int64)
         for phenotype in range(r):
@@ -68,18 +43,10 @@ class Counted:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Numbers of patients as they may be shown.
+    """Numbers of patients as they may be shown."""
 
-    Parameters
-    ----------
-    counted : Counted
-        All numbers.
-    threshold : int
-        Smaller counts are hidden; 0 hides nothing.
-    """
-
-    counted: Counted
-    threshold: int
+    counted: Counted  # All numbers
+    threshold: int  # Smaller counts are hidden; 0 hides nothing
 
     @cached_property
     def _hidden(self) -> Mask:
@@ -98,18 +65,7 @@ class Figures:
         return f"<{self.threshold}" if 1 <= n < self.threshold else n
 
     def counts(self, phenotype: int) -> list[int | str]:
-        """Return the patients at each score.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        list of int or str
-            One for each level; "<11" or "hidden" where it is not shown.
-        """
+        """Return the patients at each score."""
         whole = self.counted.counts[phenotype]
         shown = np.where(self._hidden[phenotype], np.nan, whole)
         return [
@@ -117,19 +73,7 @@ class Figures:
         ]
 
     def told_from(self, phenotype: int) -> list[int]:
-        """List the levels from which patients may be counted together.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        list of int
-            Scores of at least a level above 0, or at most one below it: of those who have one, as of all others,
-            the number may be told beside all that the card shows, and for all these levels at once.
-        """
+        """List the levels from which patients may be counted together."""
         levels, found, start = self.counted.levels, [], 0
         for cut in range(1, len(levels)):
             if self._safe(phenotype, slice(start, cut)) and self._safe(phenotype, slice(cut, None)):
@@ -138,18 +82,7 @@ class Figures:
         return found
 
     def having(self, phenotype: int) -> int | str:
-        """Return the patients whose score is not 0.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        int or str
-            "hidden" where the number of those who score 0 is: "<11" would bound that from below.
-        """
+        """Return the patients whose score is not 0."""
         counted = self.counted
         if self._hidden[phenotype, counted.zero]:
             return "hidden"

@@ -84,18 +84,7 @@ class Files(GivesSteps[CardsState]):
 
 
 def note_of(state: CardsState) -> str:
-    """Say what files hold.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        For readers.
-    """
+    """Say what files hold."""
     if not state.private:
         return "Names and notes are in all files as you wrote them."
     return (
@@ -106,40 +95,12 @@ def note_of(state: CardsState) -> str:
 
 
 def card_picture(state: CardsState, phenotype: int, *, width: int = 460) -> Any:
-    """Draw a phenotype.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-    phenotype : int
-        Its number.
-    width : int, default=460
-        In pixels.
-
-    Returns
-    -------
-    altair.LayerChart
-        With the counts that may be shared.
-    """
+    """Draw a phenotype."""
     return score_card_chart(card_table(state, phenotype), width=width)
 
 
 def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
-    """Return the rows of a picture, with the numbers that may be shared.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-    phenotype : int
-        Its number.
-
-    Returns
-    -------
-    DataFrame
-        As `lvmkit.charts.score_card_table` makes it.
-    """
+    """Return the rows of a picture, with the numbers that may be shared."""
     phenotypes, figures = state.phenotypes, state.shared_figures
     modes = phenotypes.modes
     table = score_card_table(

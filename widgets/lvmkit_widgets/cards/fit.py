@@ -37,13 +37,7 @@ class Fit(CardsPart):
         self.layout = {"row": ["fit", "fitted"]}
 
     def bind(self, state: CardsState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : CardsState
-            What the part shows and changes.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.form.visible = state.people is not None and hasattr(state.model, "fit")
         self.form.controls = [
@@ -78,13 +72,7 @@ class Fit(CardsPart):
         self.told.text = told_of(self.state)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         board.listen("fit", "pressed", lambda _: self._fit())
 
@@ -104,19 +92,7 @@ class Fit(CardsPart):
 
 
 def heard_here(progress: Progress) -> Callable[..., None]:
-    """Hear of the work from this thread only.
-
-    Parameters
-    ----------
-    progress : Progress
-        Of a job that is done at once, in the thread that holds the dashboard's fields: threads of the fit that set
-        them would wait for it, and it for them.
-
-    Returns
-    -------
-    callable
-        It stops every thread.
-    """
+    """Hear of the work from this thread only."""
     here = get_ident()
 
     def tell(text: str, share: float | None = None) -> None:
@@ -129,18 +105,7 @@ def heard_here(progress: Progress) -> Callable[..., None]:
 
 
 def told_of(state: CardsState) -> str:
-    """Say how the model was fitted, and how concise it is.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        A list.
-    """
+    """Say how the model was fitted, and how concise it is."""
     phenotypes, model = state.phenotypes, state.model
     scored = [
         f"{int(np.count_nonzero(mode.scores)):,} of {mode.scores.size:,} scores of {mode.name} are not 0; "

@@ -61,13 +61,7 @@ class Grid(CardsPart):
         self.cards.param.update(selected=self.state.phenotype, other=self.state.other)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("cards", "selected", self.pick)
         board.listen("cards", "other", self._compare)
         board.listen("cards", "edit", self._say)
@@ -84,18 +78,7 @@ class Grid(CardsPart):
 
 
 def parts_of(phenotypes: Phenotypes) -> list[tuple[str, Mode, Labels]]:
-    """List the features that any phenotype scores, by mode and kind: the browser gets no others.
-
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of one model.
-
-    Returns
-    -------
-    list of (str, Mode, array of int)
-        What they are, their mode, and their places in it.
-    """
+    """List the features that any phenotype scores, by mode and kind: the browser gets no others."""
     return [
         (kind, mode, places[mode.scores[places].any(axis=1)])
         for mode in phenotypes.modes
@@ -104,18 +87,7 @@ def parts_of(phenotypes: Phenotypes) -> list[tuple[str, Mode, Labels]]:
 
 
 def modes_of(phenotypes: Phenotypes) -> list[dict[str, Any]]:
-    """Describe the features by mode.
-
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of one model.
-
-    Returns
-    -------
-    list of dict
-        `modes` of the cards.
-    """
+    """Describe the features by mode."""
     return [
         {
             "name": kind,
@@ -129,18 +101,7 @@ def modes_of(phenotypes: Phenotypes) -> list[dict[str, Any]]:
 
 
 def features_of(phenotypes: Phenotypes) -> list[list[list[list[int]]]]:
-    """List the features of every phenotype as the browser reads them.
-
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of one model.
-
-    Returns
-    -------
-    list
-        For each phenotype and mode pairs of place and score, the largest scores first.
-    """
+    """List the features of every phenotype as the browser reads them."""
     found: list[list[list[list[int]]]] = [[] for _ in range(len(phenotypes))]
     for _, mode, places in parts_of(phenotypes):
         scores = mode.scores[places]
@@ -152,22 +113,7 @@ def features_of(phenotypes: Phenotypes) -> list[list[list[list[int]]]]:
 
 
 def numbers_of(phenotypes: Phenotypes, figures: Figures, *, known: bool) -> dict[str, Any]:
-    """Describe the cards but for what is said of them.
-
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of one model.
-    figures : Figures
-        Of its patients, as they may be shown.
-    known : bool
-        Whether scores of patients are known.
-
-    Returns
-    -------
-    dict
-        Fields of the cards.
-    """
+    """Describe the cards but for what is said of them."""
     cosines, shares = likeness(phenotypes, phenotypes), figures.prevalence
     alike, features = duplicates(cosines), features_of(phenotypes)
     items = [
@@ -194,16 +140,5 @@ def numbers_of(phenotypes: Phenotypes, figures: Figures, *, known: bool) -> dict
 
 
 def said_of(state: CardsState) -> dict[str, Any]:
-    """Describe what is said of phenotypes.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    dict
-        `said` of the cards.
-    """
+    """Describe what is said of phenotypes."""
     return dict(state.marked.to_annotations()["phenotypes"])

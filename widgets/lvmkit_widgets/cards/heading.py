@@ -8,18 +8,7 @@ from lvmkit_widgets.navigator.naming import counted
 
 
 def subtitle(state: CardsState) -> str:
-    """Say how many patients, features and phenotypes there are, and how near they come.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Say how many patients, features and phenotypes there are, and how near they come."""
     phenotypes = state.phenotypes
     n = state.figures.total if state.known else ""
     people = (f"{n:,}" if isinstance(n, int) else n) + f" {state.noun}" if n else ""
@@ -37,20 +26,7 @@ def subtitle(state: CardsState) -> str:
 
 
 def counted_mode(n: int, name: str) -> str:
-    """Write a number of features.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    name : str
-        Of their mode, in the singular.
-
-    Returns
-    -------
-    str
-        Such as "800 diagnoses".
-    """
+    """Write a number of features."""
     if name in PLAIN:
         return counted(n, "code")
     if name.endswith("sis") and n != 1:
@@ -59,18 +35,7 @@ def counted_mode(n: int, name: str) -> str:
 
 
 def left_out_of(state: CardsState) -> str:
-    """Say what the model leaves out of the cohort, and whether it was fitted to others.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Empty when both agree.
-    """
+    """Say what the model leaves out of the cohort, and whether it was fitted to others."""
     people, phenotypes = state.people, state.phenotypes
     if people is None:
         if state.known:
@@ -101,18 +66,7 @@ def left_out_of(state: CardsState) -> str:
 
 
 def footer(state: CardsState) -> str:
-    """Say what the numbers are.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Small print.
-    """
+    """Say what the numbers are."""
     told = (
         "Phenotypes are numbered as in the model, from 0. Scores are whole numbers found by SUSTain; λ scales them "
         "to counts."

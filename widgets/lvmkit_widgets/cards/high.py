@@ -12,20 +12,10 @@ from lvmkit_widgets.navigator.cut import TreeCut
 
 
 class ScoreCut(TreeCut):
-    """Two clusters: patients whose score reaches a level, and all others.
+    """Two clusters: patients whose score reaches a level, and all others."""
 
-    A score is that of a row of the cohort: it cannot be read off the row alone, because an explorer sees only
-    which codes a row has, not how often.
-
-    Parameters
-    ----------
-    cohort : AnnData
-        Patients by codes.
-    high : array (n,) of bool
-        Who reaches the level.
-    names : tuple of (str, str)
-        Of those who do, and of the others.
-    """
+    # A score is that of a row of the cohort: it cannot be read off the row alone, because an explorer sees only which
+    # codes a row has, not how often.
 
     def __init__(self, cohort: Any, high: Any, names: tuple[str, str]) -> None:
         labels: Labels = np.where(np.asarray(high), 0, 1).astype(np.intp)
@@ -46,20 +36,7 @@ class ScoreCut(TreeCut):
         self.labels_ = labels
 
     def placed(self, X: Any, rows: Labels) -> Any:
-        """Return 1 for the cluster of each row of the cohort, 0 for the other.
-
-        Parameters
-        ----------
-        X : sparse (m, d)
-            Codes of these rows, which are not needed.
-        rows : array (m,) of int
-            Which rows of the cohort.
-
-        Returns
-        -------
-        array (m, 2)
-            Rows sum to 1.
-        """
+        """Return 1 for the cluster of each row of the cohort, 0 for the other, (m, 2)."""
         del X
         return np.eye(2)[self.labels_[rows]]
 
@@ -73,16 +50,5 @@ class ScoreCut(TreeCut):
 
 
 def reaching(level: int) -> str:
-    """Say which scores reach a level.
-
-    Parameters
-    ----------
-    level : int
-        Above 0: at least this; below: at most.
-
-    Returns
-    -------
-    str
-        Such as "2 or more".
-    """
+    """Say which scores reach a level."""
     return f"{level} or more" if level > 0 else f"−{-level} or less"

@@ -14,19 +14,7 @@ SAME = 0.7  # from here on a phenotype of another fit gets the name
 
 
 def likeness(a: Phenotypes, b: Phenotypes) -> Array:
-    """Compare every phenotype with every other.
-
-    Parameters
-    ----------
-    a, b : Phenotypes
-        Over the same features.
-
-    Returns
-    -------
-    array (r, s)
-        Product over the modes of the cosines of scores, −1 to 1: that of the counts that both expect of a
-        patient, whatever the weights. 0 for a phenotype without features.
-    """
+    """Compare every phenotype with every other, (r, s)."""
     found = np.ones((len(a), len(b)))
     for mine, other in zip(a.modes, b.modes, strict=True):
         found = found * (_unit(mine.scores).T @ _unit(other.scores))
@@ -34,18 +22,7 @@ def likeness(a: Phenotypes, b: Phenotypes) -> Array:
 
 
 def duplicates(cosines: Array) -> list[list[tuple[int, float]]]:
-    """Find phenotypes that are nearly the same.
-
-    Parameters
-    ----------
-    cosines : array (r, r)
-        Of the phenotypes of one model with each other.
-
-    Returns
-    -------
-    list of list of (int, float)
-        For each the others with a cosine of at least 0.9, the nearest first.
-    """
+    """Find phenotypes that are nearly the same."""
     found = []
     for r, row in enumerate(cosines):
         near = [int(s) for s in np.argsort(-row, kind="stable") if s != r and row[s] >= ALIKE]
@@ -54,19 +31,7 @@ def duplicates(cosines: Array) -> list[list[tuple[int, float]]]:
 
 
 def partners(old: Phenotypes, new: Phenotypes) -> dict[int, int]:
-    """Find which phenotype of a new fit is which of an old one, where that is clear.
-
-    Parameters
-    ----------
-    old, new : Phenotypes
-        Of the same patients.
-
-    Returns
-    -------
-    dict of int to int
-        Old number to new number, of pairs that are each other's nearest, with a cosine of at least 0.7; none
-        if the features differ.
-    """
+    """Find which phenotype of a new fit is which of an old one, where that is clear."""
     if [mode.codes for mode in old.modes] != [mode.codes for mode in new.modes]:
         return {}
     cosines = likeness(old, new)

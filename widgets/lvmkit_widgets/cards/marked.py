@@ -13,23 +13,13 @@ MARKS = {"": "undecided", "yes": "meaningful", "no": "not meaningful"}
 
 @dataclass(frozen=True)
 class Said:
-    """What is said of one phenotype.
+    """What is said of one phenotype."""
 
-    Parameters
-    ----------
-    name, note : str
-        As typed.
-    mark : {"", "yes", "no"}
-        Undecided, meaningful, or not meaningful.
-    by, on : str
-        Who marked it, if that was told, and the day.
-    """
-
-    name: str = ""
-    note: str = ""
-    mark: str = ""
-    by: str = ""
-    on: str = ""
+    name: str = ""  # As typed
+    note: str = ""  # As typed
+    mark: str = ""  # Undecided, meaningful, or not meaningful
+    by: str = ""  # Who marked it, if that was told, and the day
+    on: str = ""  # Who marked it, if that was told, and the day
 
 
 NOTHING = Said()
@@ -37,63 +27,22 @@ NOTHING = Said()
 
 @dataclass(frozen=True)
 class Marked:
-    """What is said of every phenotype: the unit of undo and redo.
-
-    Parameters
-    ----------
-    said : tuple of (int, Said)
-        Phenotypes of which anything is said, ascending.
-    """
+    """What is said of every phenotype: the unit of undo and redo."""
 
     said: tuple[tuple[int, Said], ...] = ()
 
     def of(self, phenotype: int) -> Said:
-        """Return what is said of a phenotype.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        Said
-            Empty texts if nothing.
-        """
+        """Return what is said of a phenotype."""
         return dict(self.said).get(phenotype, NOTHING)
 
     def changed(self, phenotype: int, said: Said) -> Marked:
-        """Say something else of a phenotype.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-        said : Said
-            In place of what was said before.
-
-        Returns
-        -------
-        Marked
-            With it.
-        """
+        """Say something else of a phenotype."""
         known = {number: old for number, old in self.said if number != phenotype}
         known |= {phenotype: said} if said != NOTHING else {}
         return Marked(tuple(sorted(known.items())))
 
     def carried(self, partners: Mapping[int, int]) -> Marked:
-        """Say the same of other phenotypes.
-
-        Parameters
-        ----------
-        partners : mapping of int to int
-            Old number to new one; what has no partner is left behind.
-
-        Returns
-        -------
-        Marked
-            Names and notes; marks were given to other numbers and are undecided again.
-        """
+        """Say the same of other phenotypes."""
         kept = [
             (partners[number], replace(said, mark="", by="", on=""))
             for number, said in self.said
@@ -111,20 +60,7 @@ class Marked:
 
     @classmethod
     def kept_with(cls, n: int, notes: Any) -> Marked:
-        """Read what `to_annotations` wrote; what cannot be understood is left out.
-
-        Parameters
-        ----------
-        n : int
-            Number of phenotypes.
-        notes : mapping or None
-            Annotations of the model.
-
-        Returns
-        -------
-        Marked
-            Of phenotypes 0 to n − 1.
-        """
+        """Read what `to_annotations` wrote; what cannot be understood is left out."""
         known = notes.get(PHENOTYPES) if isinstance(notes, Mapping) else None
         told = known if isinstance(known, Mapping) else {}
         pairs = [(r, _said(told.get(str(r)))) for r in range(n)]
@@ -132,27 +68,7 @@ class Marked:
 
 
 def tidied(field: str, value: Any) -> str:
-    """Return a text as it is kept.
-
-    Parameters
-    ----------
-    field : {"name", "note", "mark", "by"}
-        What it is.
-    value : str
-        As typed.
-
-    Returns
-    -------
-    str
-        Without blanks around it; names on one line; not too long.
-
-    Raises
-    ------
-    TypeError
-        When it is no text.
-    ValueError
-        When it is no such mark.
-    """
+    """Return a text as it is kept."""
     if not isinstance(value, str):
         message = f'{field} is {value!r}; pass a text, or "" to take it away.'
         raise TypeError(message)

@@ -12,12 +12,6 @@ class CardsPart(StatePart[CardsState]):
     """A part of the score cards."""
 
     def pick(self, phenotype: Any) -> None:
-        """Pick a phenotype.
-
-        Parameters
-        ----------
-        phenotype : int or None
-            Its number; None is passed over.
-        """
+        """Pick a phenotype."""
         if phenotype is not None and int(phenotype) < len(self.state.phenotypes):
             self.state.phenotype = int(phenotype)

@@ -41,13 +41,7 @@ class Patients(CardsPart):
         self._shown: Any = None
 
     def bind(self, state: CardsState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : CardsState
-            Whose patients are shown.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         there = state.people is not None and state.known
         self.table.param.update(
@@ -78,13 +72,7 @@ class Patients(CardsPart):
         )
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         board.listen("which", "values", self._choose)
         board.listen("which", "pressed", lambda _: self._board.open_explorer())
@@ -103,18 +91,7 @@ class Patients(CardsPart):
 
 
 def controls_of(state: CardsState) -> list[dict[str, Any]]:
-    """Describe the controls.
-
-    Parameters
-    ----------
-    state : CardsState
-        What can be chosen.
-
-    Returns
-    -------
-    list of dict
-        Of a `Form`.
-    """
+    """Describe the controls."""
     options = [[r, state.label(r)] for r in range(len(state.phenotypes))]
     levels = [[level, reaching(level)] for level in state.phenotypes.levels if level != 0]
     explore = {
@@ -137,20 +114,7 @@ def controls_of(state: CardsState) -> list[dict[str, Any]]:
 
 
 def told_of(state: CardsState, n: int) -> str:
-    """Say how many patients there are.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-    n : int
-        Number of those found.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Say how many patients there are."""
     whole = len(state.scores)
     share = f"{n / whole:.1%}"
     return (
@@ -160,18 +124,7 @@ def told_of(state: CardsState, n: int) -> str:
 
 
 def columns_of(state: CardsState) -> list[dict[str, Any]]:
-    """Describe the columns of the list.
-
-    Parameters
-    ----------
-    state : CardsState
-        Whose patients.
-
-    Returns
-    -------
-    list of dict
-        Columns of a `Table`.
-    """
+    """Describe the columns of the list."""
     shown = _attributes(state)
     who = {"key": "who", "label": ", ".join(map(spoken, shown)), "kind": "text"}
     return [
@@ -184,20 +137,7 @@ def columns_of(state: CardsState) -> list[dict[str, Any]]:
 
 
 def record_of(state: CardsState, row: int) -> dict[str, Any]:
-    """Describe one patient.
-
-    Parameters
-    ----------
-    state : CardsState
-        Whose patients.
-    row : int
-        From 0.
-
-    Returns
-    -------
-    dict
-        A row of a `Table`.
-    """
+    """Describe one patient."""
     people = state.people
     assert people is not None
     scores = np.asarray(state.scores[row])
@@ -212,20 +152,7 @@ def record_of(state: CardsState, row: int) -> dict[str, Any]:
 
 
 def other_scores(state: CardsState, scores: Any) -> str:
-    """Write the scores of a patient on other phenotypes, the highest first.
-
-    Parameters
-    ----------
-    state : CardsState
-        What the phenotypes are called.
-    scores : array (r,) of int
-        Of the patient.
-
-    Returns
-    -------
-    str
-        Such as "2 (Heart): 3; 7: 1".
-    """
+    """Write the scores of a patient on other phenotypes, the highest first."""
     found = [
         int(r) for r in np.argsort(-scores, kind="stable") if scores[r] and r != state.phenotype
     ]
@@ -238,20 +165,7 @@ def other_scores(state: CardsState, scores: Any) -> str:
 
 
 def most_frequent(state: CardsState, row: int) -> str:
-    """Write what a patient has most often.
-
-    Parameters
-    ----------
-    state : CardsState
-        Whose patients.
-    row : int
-        From 0.
-
-    Returns
-    -------
-    str
-        A few entries, with their counts where they are above 1.
-    """
+    """Write what a patient has most often."""
     people, modes = state.people, state.phenotypes.modes
     assert people is not None
     places, counts = people.cells(row, state.phenotypes)
@@ -265,18 +179,7 @@ def most_frequent(state: CardsState, row: int) -> str:
 
 
 def plain(value: Any) -> str:
-    """Write an attribute of a patient.
-
-    Parameters
-    ----------
-    value : object
-        As the cohort has it.
-
-    Returns
-    -------
-    str
-        Empty where missing.
-    """
+    """Write an attribute of a patient."""
     if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
         return ""
     return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

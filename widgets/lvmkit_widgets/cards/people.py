@@ -20,22 +20,7 @@ Cells = tuple[tuple[Labels, ...], Labels]
 
 
 class People:
-    """Rows of counts with what is known of each.
-
-    Parameters
-    ----------
-    cohort : AnnData, CountTensor, DataFrame, array, sparse matrix or coo_array
-        The first axis is the patients.
-    name : str, optional
-        What it is called in headings.
-
-    Raises
-    ------
-    TypeError
-        When it is none of these.
-    ValueError
-        When it is empty.
-    """
+    """Rows of counts with what is known of each."""
 
     def __init__(self, cohort: Any, *, name: str = "") -> None:
         self.cohort = cohort
@@ -108,23 +93,7 @@ class People:
         return [tuple(map(str, self.cohort.columns))] if named else []
 
     def row_of(self, text: str) -> int:
-        """Find a patient.
-
-        Parameters
-        ----------
-        text : str
-            An id, or "row 7"; a number that is no id is a row, from 1.
-
-        Returns
-        -------
-        int
-            Row, from 0.
-
-        Raises
-        ------
-        ValueError
-            When there is no such patient.
-        """
+        """Find a patient."""
         asked = text.strip()
         found = np.flatnonzero(self.obs.index.astype(str) == asked)
         if len(found):
@@ -136,22 +105,7 @@ class People:
         raise ValueError(message)
 
     def cells(self, row: int, phenotypes: Phenotypes) -> Cells:
-        """List what a patient has.
-
-        Parameters
-        ----------
-        row : int
-            From 0.
-        phenotypes : Phenotypes
-            Whose features are meant; others are left out.
-
-        Returns
-        -------
-        places : tuple of array (c,)
-            For each mode the place of the feature.
-        counts : array (c,)
-            Of each cell; largest first.
-        """
+        """List what a patient has."""
         places, counts = self._entries(row)
         kept = np.ones(len(counts), dtype=bool)
         known = []
@@ -162,18 +116,7 @@ class People:
         return tuple(place[order] for place in known), counts[order]
 
     def table(self, phenotypes: Phenotypes) -> Any:
-        """Return the patients as a cohort of one mode, for other dashboards.
-
-        Parameters
-        ----------
-        phenotypes : Phenotypes
-            Name the columns where the cohort does not.
-
-        Returns
-        -------
-        AnnData
-            Of a tensor, the counts of every mode side by side.
-        """
+        """Return the patients as a cohort of one mode, for other dashboards."""
         if self.is_table:
             return self.cohort
         if self.is_tensor:
@@ -234,20 +177,7 @@ class People:
 
 
 def is_fitted_to(model: Any, people: People) -> bool:
-    """Tell whether a model was fitted to these patients, so that it knows their scores.
-
-    Parameters
-    ----------
-    model : SUSTain
-        Fitted.
-    people : People
-        A cohort.
-
-    Returns
-    -------
-    bool
-        By the shape of the counts, their codes, and the fingerprint that the model keeps of them.
-    """
+    """Tell whether a model was fitted to these patients, so that it knows their scores."""
     if tuple(len(factor) for factor in model.factors_) != people.shape:
         return False
     known = [codes_of(model, m, size) for m, size in enumerate(people.shape) if m]

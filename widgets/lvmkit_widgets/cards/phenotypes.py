@@ -16,28 +16,14 @@ PLAIN = ("features", "columns")  # names of modes that tell nothing
 
 @dataclass(frozen=True, eq=False)
 class Mode:
-    """The features of one mode and their scores.
+    """The features of one mode and their scores."""
 
-    Parameters
-    ----------
-    name : str
-        Such as "diagnosis".
-    codes, titles : tuple of str, length d
-        Features, and what they mean; "" where that is not known.
-    scores : array (d, r) of int
-        Score of each feature in each phenotype.
-    low, high : int
-        Smallest and largest score that a fit could give.
-    kinds : tuple of str, length d
-        What each feature is, if the mode has features of several kinds; else empty.
-    """
-
-    name: str
-    codes: tuple[str, ...]
-    titles: tuple[str, ...]
-    scores: Labels
-    low: int
-    high: int
+    name: str  # Such as "diagnosis"
+    codes: tuple[str, ...]  # Features, and what they mean; "" where that is not known
+    titles: tuple[str, ...]  # Features, and what they mean; "" where that is not known
+    scores: Labels  # (d, r): Score of each feature in each phenotype
+    low: int  # Smallest and largest score that a fit could give
+    high: int  # Smallest and largest score that a fit could give
     kinds: tuple[str, ...] = ()
 
     @cached_property
@@ -57,33 +43,11 @@ class Mode:
         return {undotted(code): j for code, j in self.place.items()}
 
     def told(self, feature: int) -> str:
-        """Write a feature by its meaning.
-
-        Parameters
-        ----------
-        feature : int
-            Its place.
-
-        Returns
-        -------
-        str
-            The code where there is no title.
-        """
+        """Write a feature by its meaning."""
         return self.titles[feature] or self.codes[feature]
 
     def best(self, phenotype: int) -> Labels:
-        """List the features that have a score in a phenotype.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        array of int
-            Places; largest scores first, negative ones last.
-        """
+        """List the features that have a score in a phenotype."""
         column = self.scores[:, phenotype]
         found = np.flatnonzero(column)
         return found[np.argsort(-column[found], kind="stable")]
@@ -91,25 +55,13 @@ class Mode:
 
 @dataclass(frozen=True, eq=False)
 class Phenotypes:
-    """Phenotypes of one fitted model; their numbers are the columns of its factors.
+    """Phenotypes of one fitted model; their numbers are the columns of its factors."""
 
-    Parameters
-    ----------
-    model : SUSTain
-        Fitted.
-    weights : array (r,) of int
-        λ of each.
-    modes : tuple of Mode
-        Those of features, in the order of the data.
-    low, high : int
-        Smallest and largest score that a patient can have.
-    """
-
-    model: Any
-    weights: Labels
-    modes: tuple[Mode, ...]
-    low: int
-    high: int
+    model: Any  # Fitted
+    weights: Labels  # (r,): λ of each
+    modes: tuple[Mode, ...]  # Those of features, in the order of the data
+    low: int  # Smallest and largest score that a patient can have
+    high: int  # Smallest and largest score that a patient can have
 
     @classmethod
     def of(
@@ -118,27 +70,7 @@ class Phenotypes:
         titles: Sequence[Mapping[str, str]] = (),
         kinds: Mapping[str, str] | None = None,
     ) -> Phenotypes:
-        """Read the phenotypes of a model.
-
-        Parameters
-        ----------
-        model : SUSTain
-            With `factors_` and `weights_`.
-        titles : sequence of mapping, optional
-            What the codes of each mode of features mean.
-        kinds : mapping of str to str, optional
-            What each code is, if those of a matrix are of several kinds.
-
-        Returns
-        -------
-        Phenotypes
-            Codes are those of the model, or "feature 3" where it knows none.
-
-        Raises
-        ------
-        TypeError
-            When it is not fitted.
-        """
+        """Read the phenotypes of a model."""
         if not hasattr(model, "factors_") or not hasattr(model, "weights_"):
             message = (
                 f"ScoreCards needs integer scores; found {type(model).__name__}. "
@@ -181,21 +113,7 @@ class Phenotypes:
         return range(self.low, self.high + 1)
 
     def hint(self, phenotype: int, most: int = 2) -> str:
-        """Name features that stand for a phenotype without a name.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-        most : int, default=2
-            How many.
-
-        Returns
-        -------
-        str
-            Titles, or codes: first the best of each mode, the largest scores first, and among these what the
-            fewest phenotypes have.
-        """
+        """Name features that stand for a phenotype without a name."""
         ranked = []
         for mode in self.modes:
             column, shared = mode.scores[:, phenotype], np.count_nonzero(mode.scores, axis=1)
@@ -205,20 +123,7 @@ class Phenotypes:
         return " · ".join(entry[-1] for entry in ranked[:most])
 
     def expected(self, scores: Any, features: Sequence[Labels]) -> Array:
-        """Multiply scores out to counts, phenotype by phenotype.
-
-        Parameters
-        ----------
-        scores : array (r,)
-            Of one patient.
-        features : sequence of array (c,) of int
-            For each mode the place of the feature of each cell.
-
-        Returns
-        -------
-        array (c, r)
-            λ times the patient's score times those of the features; the count expected is the sum of a row.
-        """
+        """Multiply scores out to counts, phenotype by phenotype, (c, r)."""
         parts = np.asarray(self.weights * np.asarray(scores), dtype=np.int64)[None, :]
         for mode, places in zip(self.modes, features, strict=True):
             parts = parts * mode.scores[places].astype(np.int64)
@@ -226,57 +131,18 @@ class Phenotypes:
 
 
 def undotted(code: str) -> str:
-    """Write a code as people mean it.
-
-    Parameters
-    ----------
-    code : str
-        With or without dots.
-
-    Returns
-    -------
-    str
-        Without dots, in capitals.
-    """
+    """Write a code as people mean it."""
     return code.replace(".", "").upper()
 
 
 def mode_name(model: Any, m: int) -> str:
-    """Return what a mode of a model is called.
-
-    Parameters
-    ----------
-    model : SUSTain
-        Fitted.
-    m : int
-        0 is that of the patients.
-
-    Returns
-    -------
-    str
-        Such as "diagnosis".
-    """
+    """Return what a mode of a model is called."""
     names = getattr(model, "mode_names_", None)
     return str(names[m]) if names is not None else ("rows" if m == 0 else "features")
 
 
 def codes_of(model: Any, m: int, size: int) -> tuple[str, ...]:
-    """Return the features of a mode.
-
-    Parameters
-    ----------
-    model : SUSTain
-        Fitted.
-    m : int
-        From 1.
-    size : int
-        How many there are.
-
-    Returns
-    -------
-    tuple of str
-        "feature 3" where the model knows no names.
-    """
+    """Return the features of a mode."""
     labels = getattr(model, "mode_labels_", None)
     known = None if labels is None else labels[m]
     if known is None and m == 1 and len(model.factors_) == 2:
@@ -288,22 +154,7 @@ def codes_of(model: Any, m: int, size: int) -> tuple[str, ...]:
 
 
 def bounds_of(model: Any, m: int, scores: Labels) -> tuple[int, int]:
-    """Return the smallest and the largest score of a mode that a fit could give.
-
-    Parameters
-    ----------
-    model : SUSTain
-        Fitted.
-    m : int
-        0 is that of the patients.
-    scores : array (n, r) of int
-        Those it gave, which widen the bounds where they are beyond.
-
-    Returns
-    -------
-    low, high : int
-        0 is one of them or between them.
-    """
+    """Return the smallest and the largest score of a mode that a fit could give."""
     low, high = (_at(getattr(model, name, 0), m) for name in ("min_score", "max_score"))
     return min(low, 0, int(scores.min(initial=0))), max(high, 1, int(scores.max(initial=0)))
 

@@ -19,38 +19,15 @@ from lvmkit_widgets.fitting import Progress
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """A fitted model, and the scores of the patients under it.
+    """A fitted model, and the scores of the patients under it."""
 
-    Parameters
-    ----------
-    phenotypes : Phenotypes
-        Of the model.
-    scores : array (n, r) of int
-        One row for each patient; none where they are not known.
-    counted : Counted
-        Patients by score.
-    """
-
-    phenotypes: Phenotypes
-    scores: Labels
-    counted: Counted
+    phenotypes: Phenotypes  # Of the model
+    scores: Labels  # (n, r): One row for each patient; none where they are not known
+    counted: Counted  # Patients by score
 
     @classmethod
     def of(cls, model: Any, people: People | None) -> Read:
-        """Read a model, and score the patients if it was fitted to others.
-
-        Parameters
-        ----------
-        model : SUSTain
-            Fitted.
-        people : People or None
-            The cohort.
-
-        Returns
-        -------
-        Read
-            Without a cohort, of the patients it was fitted to.
-        """
+        """Read a model, and score the patients if it was fitted to others."""
         if people is None:
             phenotypes = Phenotypes.of(model)
         else:
@@ -69,22 +46,7 @@ class Read:
 
 
 def fitted(model: Any, data: Any, progress: Progress | None = None) -> Any:
-    """Fit a model, telling how far it is if it can.
-
-    Parameters
-    ----------
-    model : estimator
-        Not fitted.
-    data : AnnData, CountTensor or array
-        Counts.
-    progress : callable, optional
-        Called with the stage in words and the share done.
-
-    Returns
-    -------
-    estimator
-        The same, fitted.
-    """
+    """Fit a model, telling how far it is if it can."""
     tell = progress or (lambda *told: None)
     given = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}
     with warnings.catch_warnings():

@@ -72,13 +72,7 @@ class Single(CardsPart):
         self.layout = [{"row": [left, right], "widths": [1, 1.2]}, "newcomer_cells"]
 
     def bind(self, state: CardsState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : CardsState
-            Whose patients are scored.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.existing.param.update(
             title=f"One {state.one} of the cohort", visible=state.people is not None and state.known
@@ -108,26 +102,14 @@ class Single(CardsPart):
             self._clear(NOTHING)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         board.listen("existing", "pressed", lambda _: self._find())
         board.listen("newcomer", "pressed", self._pressed)
         board.listen("newcomer_scores", "pick", self.pick)
 
     def score(self) -> None:
-        """Score the patient that was typed.
-
-        Raises
-        ------
-        ValueError
-            When no entry was understood.
-        """
+        """Score the patient that was typed."""
         phenotypes = self.state.phenotypes
         cells, unknown = read_entries(str(self.form.values.get("entries") or ""), phenotypes)
         if not len(cells[1]):
@@ -206,18 +188,7 @@ class Single(CardsPart):
 
 
 def controls_of(state: CardsState) -> list[dict[str, Any]]:
-    """Describe the controls for a patient that is typed.
-
-    Parameters
-    ----------
-    state : CardsState
-        Whose features can be chosen.
-
-    Returns
-    -------
-    list of dict
-        Of a `Form`.
-    """
+    """Describe the controls for a patient that is typed."""
     modes = state.phenotypes.modes
     choices = [
         {

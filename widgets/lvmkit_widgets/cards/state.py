@@ -30,32 +30,14 @@ START = (
 
 @dataclass(frozen=True)
 class View:
-    """What is looked at: the unit of undo and redo.
+    """What is looked at: the unit of undo and redo."""
 
-    Parameters
-    ----------
-    read : Read
-        The model with its phenotypes.
-    marked : Marked
-        What is said of them.
-    """
-
-    read: Read
-    marked: Marked
+    read: Read  # The model with its phenotypes
+    marked: Marked  # What is said of them
 
 
 class CardsState(Walks, param.Parameterized):
-    """Phenotypes, what is said of them, what is picked, and the steps that led there.
-
-    Parameters
-    ----------
-    model : SUSTain
-        Fitted; names, notes and marks in its `annotations_` are restored.
-    people : People, optional
-        The cohort.
-    private : bool, default=True
-        Whether rows stand for people, so that small counts are hidden.
-    """
+    """Phenotypes, what is said of them, what is picked, and the steps that led there."""
 
     phenotype = param.Integer(default=0, bounds=(0, None), doc="Number of the phenotype picked.")
     other = param.Integer(default=None, allow_None=True, doc="Phenotype to compare it with.")
@@ -129,55 +111,20 @@ class CardsState(Walks, param.Parameterized):
         return self.figures_of(self.threshold if self.private else 0)
 
     def figures_of(self, threshold: int) -> Figures:
-        """Return the numbers of patients.
-
-        Parameters
-        ----------
-        threshold : int
-            Smaller counts are hidden; 0 hides nothing.
-
-        Returns
-        -------
-        Figures
-            The same object for the same model and threshold, if it was the last one.
-        """
+        """Return the numbers of patients."""
         counted = self.view.read.counted
         if self._figures[:2] != (counted, threshold):
             self._figures = (counted, threshold, Figures(counted, threshold))
         return self._figures[2]
 
     def label(self, phenotype: int) -> str:
-        """Return the number of a phenotype, and its name.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        str
-            Such as "3 · Hyperlipidemia"; without a name its first features, in brackets.
-        """
+        """Return the number of a phenotype, and its name."""
         name, hint = self.marked.of(phenotype).name, self.phenotypes.hint(phenotype, 1)
         told = name or (f"({hint})" if hint else "")
         return f"{phenotype} · {told}" if told else str(phenotype)
 
     def rows_from(self, phenotype: int, level: int) -> Labels:
-        """List the patients whose score reaches a level.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-        level : int
-            Scores of at least this; of at most this if it is below 0.
-
-        Returns
-        -------
-        array of int
-            Rows, from 0; the strongest scores first.
-        """
+        """List the patients whose score reaches a level."""
         self._require(phenotype)
         column = np.asarray(self.scores[:, phenotype])
         found = np.flatnonzero(column >= level if level >= 0 else column <= level)
@@ -185,18 +132,7 @@ class CardsState(Walks, param.Parameterized):
         return found[np.argsort(-sign * column[found], kind="stable")]
 
     def levels_told(self, phenotype: int) -> list[int]:
-        """List the levels at which the patients who reach them may be set against all others.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-
-        Returns
-        -------
-        list of int
-            Those reached by some patients, not by all, whose number tells nothing that the card hides in files.
-        """
+        """List the levels at which the patients who reach them may be set against all others."""
         levels = self.shared_figures.told_from(phenotype)
         n = len(self.scores)
         return [level for level in levels if 0 < len(self.rows_from(phenotype, level)) < n]
@@ -204,45 +140,19 @@ class CardsState(Walks, param.Parameterized):
     # -- steps -----------------------------------------------------------------------------------
 
     def rename(self, phenotype: int, name: str) -> None:
-        """Name a phenotype.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-        name : str
-            Empty to take the name away.
-        """
+        """Name a phenotype."""
         text = tidied("name", name)
         told = f"Named {phenotype} “{text}”" if text else f"Took the name of {phenotype} away"
         self._say(phenotype, told, f"state.rename({phenotype}, {text!r})", name=text)
 
     def write_note(self, phenotype: int, note: str) -> None:
-        """Write a note on a phenotype.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-        note : str
-            In place of the note before.
-        """
+        """Write a note on a phenotype."""
         text = tidied("note", note)
         code = f"state.write_note({phenotype}, {text!r})"
         self._say(phenotype, f"Note on {phenotype}", code, note=text)
 
     def mark(self, phenotype: int, mark: str, *, by: str | None = None) -> None:
-        """Mark a phenotype as meaningful or not.
-
-        Parameters
-        ----------
-        phenotype : int
-            Its number.
-        mark : {"", "yes", "no"}
-            Undecided, meaningful, not meaningful.
-        by : str, optional
-            Who says so; by default `author`. The day is kept too.
-        """
+        """Mark a phenotype as meaningful or not."""
         decided = tidied("mark", mark)
         who = tidied("by", self.author if by is None else by) if decided else ""
         day = date.today().isoformat() if decided else ""
@@ -252,25 +162,7 @@ class CardsState(Walks, param.Parameterized):
         self._say(phenotype, told, code, mark=decided, by=who, on=day)
 
     def plan_refit(self, n_components: int, *, max_score: int) -> Job:
-        """Prepare to fit again.
-
-        Parameters
-        ----------
-        n_components : int
-            Number of phenotypes.
-        max_score : int
-            Largest score of patients and features, τ.
-
-        Returns
-        -------
-        Job
-            Its result is shown in place of the model, with the names of phenotypes that stay alike.
-
-        Raises
-        ------
-        ValueError
-            Without a cohort.
-        """
+        """Prepare to fit again."""
         if self.people is None:
             message = "There is nothing to fit: pass the cohort to ScoreCards."
             raise ValueError(message)
@@ -297,17 +189,7 @@ class CardsState(Walks, param.Parameterized):
     def refit(
         self, n_components: int, *, max_score: int, progress: Callable[..., None] | None = None
     ) -> None:
-        """Fit again, and show the new phenotypes.
-
-        Parameters
-        ----------
-        n_components : int
-            Number of phenotypes.
-        max_score : int
-            Largest score, τ.
-        progress : callable, optional
-            Called with the stage in words and the share done.
-        """
+        """Fit again, and show the new phenotypes."""
         job = self.plan_refit(n_components, max_score=max_score)
         job.done(job.work(progress))
 

@@ -38,13 +38,7 @@ class Steps(CardsPart):
         self.form.values = {"hide": state.hide_small, "author": state.author}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("steps", "pressed", self._pressed)
         board.listen("steps", "values", self._set)
 

@@ -11,20 +11,7 @@ from lvmkit_widgets.cards.state import CardsState
 
 
 def phenotypes_table(state: CardsState) -> pd.DataFrame:
-    """Return one row per phenotype.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        phenotype, name, mark, marked_by, marked_on, weight, features, and of patients, where known: patients and
-        share whose score is not 0, and score_0, score_1, …: how many have it. Small counts are "<11", those
-        hidden to protect them "hidden".
-    """
+    """Return one row per phenotype."""
     phenotypes, figures, rows = state.phenotypes, state.shared_figures, []
     for r in range(len(phenotypes)):
         said = state.marked.of(r)
@@ -46,18 +33,7 @@ def phenotypes_table(state: CardsState) -> pd.DataFrame:
 
 
 def features_table(state: CardsState) -> pd.DataFrame:
-    """Return one row per phenotype and feature with a score.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        phenotype, name, mode, code, title, score: the cards as tables 1 and 7 of document 001 print them.
-    """
+    """Return one row per phenotype and feature with a score."""
     phenotypes = state.phenotypes
     rows = [
         {
@@ -76,18 +52,7 @@ def features_table(state: CardsState) -> pd.DataFrame:
 
 
 def scores_table(state: CardsState) -> pd.DataFrame:
-    """Return the scores of every patient, by id: for this machine, not to be shared.
-
-    Parameters
-    ----------
-    state : CardsState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        record, and a column for each phenotype.
-    """
+    """Return the scores of every patient, by id: for this machine, not to be shared."""
     people = state.people
     assert people is not None
     names = [f"phenotype_{r}" for r in range(len(state.phenotypes))]

@@ -15,31 +15,7 @@ MOST = 1_000_000  # a larger count is a slip of the hand
 
 
 def read_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
-    """Understand entries typed by hand.
-
-    Parameters
-    ----------
-    text : str
-        One entry on each line, or separated by semicolons: codes, joined by "+" if there are several kinds of
-        features, and after a colon how often; 1 if that is not said.
-    phenotypes : Phenotypes
-        Whose features are known.
-
-    Returns
-    -------
-    cells : (tuple of array, array)
-        For each mode the places, and the counts; equal entries are added.
-    unknown : list of str
-        Entries that were not understood, with why.
-
-    Examples
-    --------
-    >>> from types import SimpleNamespace
-    >>> model = SimpleNamespace(factors_=[[[1]], [[2], [0]]], weights_=[1], feature_names_in_=["428", "250"])
-    >>> (places, counts), unknown = read_entries("250; 428.0: 3", Phenotypes.of(model))
-    >>> places[0].tolist(), counts.tolist(), unknown
-    ([1, 0], [1, 3], [])
-    """
+    """Understand entries typed by hand."""
     found: dict[tuple[int, ...], int] = {}
     unknown = []
     for entry in filter(None, (part.strip() for part in re.split(r"[\n;]+", text))):
@@ -65,20 +41,7 @@ def read_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
 
 
 def row_of(cells: Cells, phenotypes: Phenotypes) -> Any:
-    """Return the counts of one patient as data for `transform`.
-
-    Parameters
-    ----------
-    cells : (tuple of array, array)
-        For each mode the places, and the counts.
-    phenotypes : Phenotypes
-        Of the model.
-
-    Returns
-    -------
-    sparse array (1, ...)
-        A row of a matrix, or of a tensor.
-    """
+    """Return the counts of one patient as data for `transform`, (1, ...)."""
     places, counts = cells
     shape = (1, *(len(mode.codes) for mode in phenotypes.modes))
     first = np.zeros(len(counts), dtype=np.intp)

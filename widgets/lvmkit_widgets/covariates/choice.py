@@ -50,13 +50,7 @@ class Choice(PathPart):
         self.layout = ["nu", "choose", "about", "curves"]
 
     def bind(self, state: PathState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : PathState
-            Its path is offered.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.slider.options = [option(state, step) for step in range(len(state.path))]
         self.curves.help = curves_help(state)
@@ -102,13 +96,7 @@ class Choice(PathPart):
         )
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("nu", "selected", self._slide)
         board.listen("choose", "pressed", self._pressed)
         board.listen("curves", "pick", lambda mark: self.state.choose(int(mark["step"])))
@@ -138,20 +126,7 @@ class Choice(PathPart):
 
 
 def option(state: PathState, step: int) -> dict[str, Any]:
-    """Describe a solution for the slider.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-    step : int
-        Place of the solution.
-
-    Returns
-    -------
-    dict
-        An option of a `Steps`.
-    """
+    """Describe a solution for the slider."""
     notes = []
     if step == int(state.path.best):
         notes.append("best by marginal likelihood")
@@ -172,22 +147,7 @@ def curves_help(state: PathState) -> str:
 
 
 def draw_curves(state: PathState, step: int, *, links: bool = True) -> str:
-    """Draw the curves with a solution marked.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-    step : int
-        Place of the solution.
-    links : bool, default=True
-        Whether solutions can be picked.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Draw the curves with a solution marked."""
     table = path_curves_table(state.path, selected=step, held_out=state.held_out)
     if not accuracies_told(state):
         table = table[table["quantity"].isin(["clusters", "marginal_likelihood"])]
@@ -201,20 +161,7 @@ def _short(number: re.Match[str]) -> str:
 
 
 def curves_text(state: PathState, step: int) -> str:
-    """Say what the curves show at a solution.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-    step : int
-        Place of the solution.
-
-    Returns
-    -------
-    str
-        For readers who do not see the picture.
-    """
+    """Say what the curves show at a solution."""
     solution = state.path[step]
     told = f"{state.told(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}"
     if accuracies_told(state):

@@ -34,13 +34,7 @@ class Clusters(PathPart):
         self.layout = {"row": ["clusters", "cluster"], "widths": [1.5, 1]}
 
     def bind(self, state: PathState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : PathState
-            Its covariates are listed.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.list.param.update(
             names=list(state.names),
@@ -62,13 +56,7 @@ class Clusters(PathPart):
         self.follow()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("clusters", "selected", self._picked)
         board.listen("clusters", "covariate", self._found)
 
@@ -86,20 +74,7 @@ class Clusters(PathPart):
 
 
 def fields_of(state: PathState, step: int) -> dict[str, Any]:
-    """Describe the clusters of a solution.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-    step : int
-        Place of the solution.
-
-    Returns
-    -------
-    dict
-        Fields of a `Covariates`.
-    """
+    """Describe the clusters of a solution."""
     solution = state.path[step]
     return {
         "labels": np.asarray(solution.labels).astype("<i4").tobytes(),
@@ -109,16 +84,5 @@ def fields_of(state: PathState, step: int) -> dict[str, Any]:
 
 
 def as_bytes(weights: Any) -> bytes:
-    """Return weights as browsers read them.
-
-    Parameters
-    ----------
-    weights : array
-        Row by row.
-
-    Returns
-    -------
-    bytes
-        float32.
-    """
+    """Return weights as browsers read them."""
     return np.ascontiguousarray(weights, dtype="<f4").tobytes()

@@ -68,13 +68,7 @@ class Growth(PathPart):
         self.tree.param.update(**self._fields())
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         board.listen("tree_of", "values", self._set)
         board.listen("tree", "pick", self._pick)
@@ -110,24 +104,7 @@ class Growth(PathPart):
 def tree_fields(
     state: PathState, step: int, cluster: int | None, *, links: bool = True
 ) -> dict[str, str]:
-    """Draw the tree of a cluster, or of all, or say why there is none.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-    step : int
-        Place of the solution.
-    cluster : int or None
-        Its number; None draws all.
-    links : bool, default=True
-        Whether nodes can be picked.
-
-    Returns
-    -------
-    dict
-        Fields of a `Picture`.
-    """
+    """Draw the tree of a cluster, or of all, or say why there is none."""
     table = tree_table(state, step, cluster)
     why = ""
     n = int(table["covariate"].notna().sum())
@@ -141,22 +118,7 @@ def tree_fields(
 
 
 def tree_table(state: PathState, step: int, cluster: int | None) -> Any:
-    """Tabulate the tree of a cluster, or of all.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-    step : int
-        Place of the solution.
-    cluster : int or None
-        Its number; None takes all.
-
-    Returns
-    -------
-    DataFrame
-        As `lvmkit.charts.merge_tree_table` makes it.
-    """
+    """Tabulate the tree of a cluster, or of all."""
     return merge_tree_table(
         state.path,
         step,

@@ -10,18 +10,7 @@ from lvmkit_widgets.navigator.naming import counted
 
 
 def subtitle(state: PathState) -> str:
-    """Say how many covariates, samples and classes there are.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Say how many covariates, samples and classes there are."""
     n = int(state.path.n_samples)
     few = state.private and n < SMALLEST
     return " · ".join(
@@ -36,19 +25,7 @@ def subtitle(state: PathState) -> str:
 
 
 def class_sizes(state: PathState) -> str:
-    """Say how many samples each class has, if none is small.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Names, or with their counts; no counts at all where one of people is small, since it would follow from the
-        others and the total.
-    """
+    """Say how many samples each class has, if none is small."""
     names, sizes = state.classes, [int(n) for n in state.path.class_counts]
     shown: Sequence[str] = names
     if not state.private or all(n == 0 or n >= SMALLEST for n in sizes):
@@ -59,18 +36,7 @@ def class_sizes(state: PathState) -> str:
 
 
 def footer(state: PathState) -> str:
-    """Say what the numbers are.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Small print.
-    """
+    """Say what the numbers are."""
     last = ""
     if state.private and "(" not in class_sizes(state):
         last = f" Samples of each class are not told: one has fewer than {SMALLEST}."

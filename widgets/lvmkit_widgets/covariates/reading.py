@@ -13,25 +13,7 @@ _NEEDED = ("classes", "nus", "n_clusters", "log_marginal_likelihoods", "accuraci
 
 
 def checked(path: Any) -> Any:
-    """Refuse what is no path.
-
-    Parameters
-    ----------
-    path : object
-        What was passed.
-
-    Returns
-    -------
-    CovariateClusterPath
-        The same with ν ascending.
-
-    Raises
-    ------
-    TypeError
-        When it is something else.
-    ValueError
-        When it has no solution.
-    """
+    """Refuse what is no path."""
     if not all(hasattr(path, name) for name in _NEEDED) or not hasattr(path, "__getitem__"):
         message = (
             f"CovariatePath needs a path of clusterings; found {type(path).__name__}. "
@@ -45,25 +27,7 @@ def checked(path: Any) -> Any:
 
 
 def called(path: Any, names: Mapping[str, str] | Sequence[str] | None) -> tuple[str, ...]:
-    """Name the covariates.
-
-    Parameters
-    ----------
-    path : CovariateClusterPath
-        May know names.
-    names : mapping or sequence of str, optional
-        What the path's names mean, or one name for each covariate.
-
-    Returns
-    -------
-    tuple of str
-        With a mapping, name and meaning.
-
-    Raises
-    ------
-    ValueError
-        When names do not fit the path.
-    """
+    """Name the covariates."""
     d = len(path[0].labels)
     known = path.feature_names
     own = [f"x{j}" for j in range(d)] if known is None else [str(name) for name in known]
@@ -82,25 +46,7 @@ def called(path: Any, names: Mapping[str, str] | Sequence[str] | None) -> tuple[
 
 
 def accuracies(path: Any, held_out: Any) -> Array | None:
-    """Return the accuracy of every solution on other data.
-
-    Parameters
-    ----------
-    path : CovariateClusterPath
-        Scored.
-    held_out : (X, y), optional
-        Other samples and their classes.
-
-    Returns
-    -------
-    array or None
-        None without other data.
-
-    Raises
-    ------
-    ValueError
-        When `held_out` is no pair.
-    """
+    """Return the accuracy of every solution on other data."""
     if held_out is None:
         return None
     if not isinstance(held_out, tuple | list) or len(held_out) != 2:

@@ -23,19 +23,7 @@ MISSING = {
 
 
 def held(state: PathState) -> Labels:
-    """Choose the solutions that a page holds.
-
-    Parameters
-    ----------
-    state : PathState
-        Whose path.
-
-    Returns
-    -------
-    array of int
-        Places, ascending: of equal clusterings the first, evenly along the path, and always that which is looked
-        at, the best and the one that cross-validation chooses.
-    """
+    """Choose the solutions that a page holds."""
     path = state.path
     wanted = {state.step, int(path.best)}
     wanted |= set() if state.chosen is None else {state.chosen}
@@ -48,18 +36,7 @@ def held(state: PathState) -> Labels:
 
 
 def fixed(state: PathState) -> dict[str, dict[str, Any]]:
-    """Return the fields that a saved page shows with other values.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    dict
-        Name of the component to field to value.
-    """
+    """Return the fields that a saved page shows with other values."""
     steps = held(state)
     options = [option(state, int(s)) for s in steps]
     if len(steps) < len(state.path):
@@ -75,18 +52,7 @@ def fixed(state: PathState) -> dict[str, dict[str, Any]]:
 
 
 def cases(state: PathState) -> list[dict[str, Any]]:
-    """Return what a saved page shows when the reader moves ν or picks a cluster.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    list of dict
-        Cases of "nu.selected" and "clusters.shown".
-    """
+    """Return what a saved page shows when the reader moves ν or picks a cluster."""
     steps = [int(step) for step in held(state)]
     firsts = {step: state.first_of(step) for step in steps}
     if state.cluster is not None:

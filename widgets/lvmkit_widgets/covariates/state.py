@@ -22,21 +22,7 @@ START = (
 
 
 class PathState(Walks, param.Parameterized):
-    """A path, the solution that is looked at, what is picked of it, and the steps that led there.
-
-    Parameters
-    ----------
-    path : CovariateClusterPath
-        Solutions, ν ascending.
-    names : tuple of str
-        What covariates are called.
-    held_out : array, optional
-        Accuracy of each solution on other data.
-    n_held_out : int, default=0
-        Number of samples of the other data.
-    private : bool, default=True
-        Whether samples stand for people, so that small counts are hidden.
-    """
+    """A path, the solution that is looked at, what is picked of it, and the steps that led there."""
 
     cluster = param.Integer(default=None, allow_None=True, doc="Cluster that is picked.")
     covariate = param.Integer(default=None, allow_None=True, doc="Covariate that was found.")
@@ -106,51 +92,18 @@ class PathState(Walks, param.Parameterized):
         return None if tried is None else int(tried.chosen)
 
     def members(self, cluster: int) -> Labels:
-        """List the covariates of a cluster.
-
-        Parameters
-        ----------
-        cluster : int
-            Its number.
-
-        Returns
-        -------
-        array of int
-            Places, ascending.
-        """
+        """List the covariates of a cluster."""
         return np.flatnonzero(self.labels == cluster)
 
     def told(self, step: int) -> str:
-        """Name a solution.
-
-        Parameters
-        ----------
-        step : int
-            Its place.
-
-        Returns
-        -------
-        str
-            Such as "ν = 0.5 · 12 clusters".
-        """
+        """Name a solution."""
         solution = self.path[step]
         return f"ν = {nu_text(float(solution.nu))} · {counted(int(solution.n_clusters), 'cluster')}"
 
     # -- steps -----------------------------------------------------------------------------------
 
     def choose(self, step: int) -> None:
-        """Look at another solution.
-
-        Parameters
-        ----------
-        step : int
-            Its place in the path, from 0.
-
-        Raises
-        ------
-        ValueError
-            When there is no such solution.
-        """
+        """Look at another solution."""
         if not 0 <= step < len(self.path):
             message = f"There is no solution {step}; the path has 0 to {len(self.path) - 1}."
             raise ValueError(message)
@@ -162,13 +115,7 @@ class PathState(Walks, param.Parameterized):
         self._step(step, f"Best by marginal likelihood: {self.told(step)}", "state.choose_best()")
 
     def choose_cross_validated(self) -> None:
-        """Look at the solution that cross-validation chooses.
-
-        Raises
-        ------
-        ValueError
-            When the path was made without cross-validation.
-        """
+        """Look at the solution that cross-validation chooses."""
         if self.chosen is None:
             message = "The path was made without cross-validation."
             raise ValueError(message)
@@ -176,18 +123,7 @@ class PathState(Walks, param.Parameterized):
         self._step(self.chosen, told, "state.choose_cross_validated()")
 
     def choose_n_clusters(self, n_clusters: int) -> None:
-        """Look at the solution whose number of clusters is nearest.
-
-        Parameters
-        ----------
-        n_clusters : int
-            Wanted.
-
-        Raises
-        ------
-        ValueError
-            When it is below 1.
-        """
+        """Look at the solution whose number of clusters is nearest."""
         if n_clusters < 1:
             message = f"n_clusters is {n_clusters}; ask for at least one cluster."
             raise ValueError(message)
@@ -196,18 +132,7 @@ class PathState(Walks, param.Parameterized):
         self._step(step, told, f"state.choose_n_clusters({n_clusters})")
 
     def pick(self, cluster: int | None) -> None:
-        """Look at a cluster.
-
-        Parameters
-        ----------
-        cluster : int or None
-            Its number; None looks at none.
-
-        Raises
-        ------
-        ValueError
-            When there is no such cluster.
-        """
+        """Look at a cluster."""
         if cluster is not None and not 0 <= cluster < int(self.solution.n_clusters):
             n = int(self.solution.n_clusters)
             message = f"There is no cluster {cluster}; they are numbered 0 to {n - 1}."
@@ -218,18 +143,7 @@ class PathState(Walks, param.Parameterized):
         self.param.update(cluster=cluster, covariate=kept)
 
     def find(self, covariate: int | str) -> None:
-        """Look at the cluster of a covariate.
-
-        Parameters
-        ----------
-        covariate : int or str
-            Its place or its name.
-
-        Raises
-        ------
-        ValueError
-            When there is no such covariate.
-        """
+        """Look at the cluster of a covariate."""
         place = covariate
         if isinstance(covariate, str):
             if covariate not in self.names:
@@ -247,18 +161,7 @@ class PathState(Walks, param.Parameterized):
     # -- inside ----------------------------------------------------------------------------------
 
     def first_of(self, step: int) -> int | None:
-        """Choose a cluster of a solution to look at first.
-
-        Parameters
-        ----------
-        step : int
-            Place of the solution.
-
-        Returns
-        -------
-        int or None
-            Of clusters with several covariates that with the largest odds ratio, or else of all; None if there is none.
-        """
+        """Choose a cluster of a solution to look at first."""
         solution = self.path[step]
         if not int(solution.n_clusters):
             return None

@@ -14,19 +14,7 @@ SMALLEST = 11
 
 
 def clusters_table(state: PathState) -> pd.DataFrame:
-    """Return one row per cluster of the solution that is looked at.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        cluster, size, class (with the highest weight), odds_ratio (against the next), weight_… for each class,
-        covariates.
-    """
+    """Return one row per cluster of the solution that is looked at."""
     weights = state.weights
     best, odds = speaks_for(weights)
     k = weights.shape[1]
@@ -45,19 +33,7 @@ def clusters_table(state: PathState) -> pd.DataFrame:
 
 
 def covariates_table(state: PathState) -> pd.DataFrame:
-    """Return one row per covariate.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        covariate, cluster (-1: left out, so that its weights are 0), class and odds_ratio of the cluster, own_class
-        and own_odds_ratio (at the smallest ν), weight_… of the cluster for each class.
-    """
+    """Return one row per covariate."""
     labels, there = state.labels, state.labels >= 0
     best, odds = speaks_for(state.weights)
     own, own_odds = speaks_for(state.alone)
@@ -75,18 +51,7 @@ def covariates_table(state: PathState) -> pd.DataFrame:
 
 
 def likelihoods(state: PathState) -> Array:
-    """Return the log marginal likelihood of every solution, of people no finer than a pixel of its curve.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    array (number of solutions,)
-        It rests on every sample, so that all its digits could tell of one.
-    """
+    """Return the log marginal likelihood of every solution, of people no finer than a pixel of its curve."""
     values = np.asarray(state.path.log_marginal_likelihoods, dtype=float)
     known = values[np.isfinite(values)]
     return (
@@ -110,19 +75,7 @@ def accuracies_told(state: PathState) -> bool:
 
 
 def path_table(state: PathState) -> pd.DataFrame:
-    """Return one row per solution.
-
-    Parameters
-    ----------
-    state : PathState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        step, nu, clusters, log_marginal_likelihood; where `accuracies_told`, accuracy, and where known
-        held_out_accuracy and cross_validation with its standard error; selected.
-    """
+    """Return one row per solution."""
     path = state.path
     table = pd.DataFrame(
         {

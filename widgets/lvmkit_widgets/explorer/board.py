@@ -23,13 +23,7 @@ from lvmkit_widgets.parts import PartsBoard
 
 
 class ExplorerBoard(PartsBoard[ExplorerState]):
-    """All parts of the explorer, bound to one state at a time.
-
-    Parameters
-    ----------
-    above : mapping of str to Component
-        Further components, for instance to open files.
-    """
+    """All parts of the explorer, bound to one state at a time."""
 
     def __init__(self, above: dict[str, Component] | None = None) -> None:
         self._steps, self._strip = Steps(), Strip()

@@ -46,13 +46,7 @@ class Change(Part):
         self._board: Dashboard | None = None
 
     def bind(self, state: ExplorerState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : ExplorerState
-            Its cohort offers other choices.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.choice = Choice(state)
 
@@ -84,13 +78,7 @@ class Change(Part):
         self.merge.values = {"clusters": chosen, "name": ""}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board = board
         board.listen("refit", "values", self._choose)
         board.listen("refit", "pressed", self._fit_pressed)

@@ -14,13 +14,7 @@ MOST_ATTRIBUTES = 4  # of each kind that are offered
 
 
 class Choice:
-    """Controls for attributes and codes of a cohort.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Whose cohort is chosen from.
-    """
+    """Controls for attributes and codes of a cohort."""
 
     def __init__(self, state: ExplorerState) -> None:
         obs = state.patients.cohort.obs
@@ -32,13 +26,7 @@ class Choice:
         self._levels = {name: levels[name] for name in text}
 
     def controls(self) -> list[dict[str, Any]]:
-        """Return the controls.
-
-        Returns
-        -------
-        list of dict
-            For a `Form`.
-        """
+        """Return the controls."""
         found: list[dict[str, Any]] = []
         for name, (low, high) in self._numeric.items():
             limits = {"kind": "number", "min": low, "max": high}
@@ -66,13 +54,7 @@ class Choice:
         ]
 
     def values(self) -> dict[str, Any]:
-        """Return what the controls show for the choice in the state.
-
-        Returns
-        -------
-        dict
-            Values of the `Form`.
-        """
+        """Return what the controls show for the choice in the state."""
         subset = self._state.subset
         found: dict[str, Any] = {}
         for name, full in self._numeric.items():
@@ -83,18 +65,7 @@ class Choice:
         return found | {"excluded": list(self._state.excluded)}
 
     def subset(self, values: dict[str, Any]) -> Subset:
-        """Return the choice that controls mean.
-
-        Parameters
-        ----------
-        values : dict
-            Of the `Form`.
-
-        Returns
-        -------
-        Subset
-            An end left empty is open.
-        """
+        """Return the choice that controls mean."""
         ranges = {}
         for name, full in self._numeric.items():
             asked = (values.get(f"from_{name}"), values.get(f"to_{name}"))

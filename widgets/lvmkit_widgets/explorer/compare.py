@@ -72,13 +72,7 @@ class Compare(Part):
         self.pages.show(self._codes())
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("pair", "values", self._choose)
         board.listen("differences", "pick", lambda code: self.pick({"code": code}))
         board.listen("difference", "pick", self.pick)

@@ -8,21 +8,7 @@ from lvmkit_widgets.explorer_state import ExplorerState
 
 
 def subtitle(state: ExplorerState, *, shared: bool = False) -> str:
-    """Say how many patients, codes and clusters there are, and how the fit ended.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-    shared : bool, default=False
-        Whether others read it: the likelihood and the number of steps, which depend on every
-        patient and so on hidden counts, are left out, and small counts are hidden.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Say how many patients, codes and clusters there are, and how the fit ended."""
     parts: Sequence[str] = [
         _who(state, hide=state.hide_small or shared),
         f"{len(state.codes):,} codes",
@@ -48,18 +34,7 @@ def _who(state: ExplorerState, *, hide: bool) -> str:
 
 
 def footer(state: ExplorerState) -> str:
-    """Say what the numbers are.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Whose small counts are hidden.
-
-    Returns
-    -------
-    str
-        Small print.
-    """
+    """Say what the numbers are."""
     small = (
         f"Counts of 1 to {state.threshold - 1} are hidden (<{state.threshold}), and some others, so "
         "that they cannot be found by subtraction."

@@ -96,13 +96,7 @@ class Marks(Part):
             self.pages.show(evidence(state, state.cluster))
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         for name in ("relevance", "evidence"):
             board.listen(name, "pick", lambda code: self.pick({"code": code}))
         board.listen("relevance", "balance", self._balance)
@@ -115,54 +109,17 @@ class Marks(Part):
 
 
 def draw_profile(state: ExplorerState, code: str) -> str:
-    """Draw where a code sits.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Whose clusters are drawn.
-    code : str
-        Of the mixture.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Draw where a code sits."""
     return svg(code_profile_chart(code_profile_table(state.counts(), code), width=720))
 
 
 def profile_text(state: ExplorerState, code: str) -> str:
-    """Say what the picture of a code shows.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Whose clusters are drawn.
-    code : str
-        Of the mixture.
-
-    Returns
-    -------
-    str
-        One sentence.
-    """
+    """Say what the picture of a code shows."""
     return f"{state.patients.title(code)}: share of patients in each cluster, with 95% interval."
 
 
 def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
-    """Pack counts for the relevance component.
-
-    Parameters
-    ----------
-    counts : CodeCounts
-        Hidden cells are NaN.
-
-    Returns
-    -------
-    dict
-        Fields of `Relevance`.
-    """
+    """Pack counts for the relevance component."""
     shown = np.where(np.isnan(counts.counts), -1, counts.counts)
     return {
         "centers": np.ascontiguousarray(counts.shares, dtype=np.float32).tobytes(),
@@ -176,40 +133,14 @@ def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
 
 
 def first_code(state: ExplorerState, cluster: int) -> str:
-    """Return the most relevant code of a cluster.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Where the cluster is.
-    cluster : int
-        Its id.
-
-    Returns
-    -------
-    str
-        At balance 0.6.
-    """
+    """Return the most relevant code of a cluster."""
     counts = state.counts()
     scores = score_codes(counts, balance=0.6)
     return counts.codes[int(np.argmax(scores[counts.row(cluster)]))]
 
 
 def evidence(state: ExplorerState, cluster: int) -> pd.DataFrame:
-    """Compare the codes of a cluster with the rest.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Where the cluster is.
-    cluster : int
-        Its id.
-
-    Returns
-    -------
-    DataFrame
-        One row per code that anybody of the cluster has, largest odds ratio first.
-    """
+    """Compare the codes of a cluster with the rest."""
     table = state.association()
     table = table[(table["cluster"] == cluster) & (table["n_in"] != 0)]
     table = table.sort_values("odds_ratio", ascending=False, na_position="last")

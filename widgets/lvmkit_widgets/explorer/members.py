@@ -79,13 +79,7 @@ class Members(Part):
         self._explain()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         for name in self.lists:
             board.listen(name, "pick", self._choose)
 

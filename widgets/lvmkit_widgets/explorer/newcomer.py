@@ -90,29 +90,12 @@ class Newcomer(Part):
             self.answer.text = "The probability of every cluster will stand here."
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("newcomer", "pressed", lambda _: self.assign())
         board.listen("posteriors", "pick", lambda id: self.assign(int(id)))
 
     def assign(self, cluster: int | None = None) -> None:
-        """Compute the posterior probabilities of the patient.
-
-        Parameters
-        ----------
-        cluster : int, optional
-            Whose arithmetic to tell; the most probable when not given.
-
-        Raises
-        ------
-        ValueError
-            When no code was understood.
-        """
+        """Compute the posterior probabilities of the patient."""
         state, values = self.state, self.form.values
         read = read_codes(str(values.get("typed") or ""), state.codes)
         known = [*read.known, *(values.get("picked") or [])]
@@ -161,19 +144,6 @@ class Newcomer(Part):
 
 
 def common_codes(state: ExplorerState, most: int = 3) -> str:
-    """Name the most frequent codes, as an example of what to type.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        Where the codes are.
-    most : int, default=3
-        How many.
-
-    Returns
-    -------
-    str
-        Separated by blanks.
-    """
+    """Name the most frequent codes, as an example of what to type."""
     totals = np.nan_to_num(state.counts().totals)
     return " ".join(state.counts().codes[j] for j in np.argsort(-totals)[:most])

@@ -52,24 +52,12 @@ ELSEWHERE = ""
 
 
 class Opened(NamedTuple):
-    """What was opened.
+    """What was opened."""
 
-    Parameters
-    ----------
-    model : BernoulliMixture
-        Fitted, or read from a file.
-    cohort : AnnData
-        Patients by codes.
-    name : str
-        What to call it.
-    source : str
-        Python that gives model and cohort.
-    """
-
-    model: Any
-    cohort: Any
-    name: str
-    source: str
+    model: Any  # Fitted, or read from a file
+    cohort: Any  # Patients by codes
+    name: str  # What to call it
+    source: str  # Python that gives model and cohort
 
 
 class Opener:
@@ -145,13 +133,7 @@ class Opener:
 
     @property
     def choice(self) -> str:
-        """What the reader wants to open: the name of a known cohort, or the path of a file.
-
-        Raises
-        ------
-        ValueError
-            If nothing is chosen, or the file is outside the folders that readers may open.
-        """
+        """What the reader wants to open: the name of a known cohort, or the path of a file."""
         values = self.choose.values
         choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
         if not choice:
@@ -161,24 +143,12 @@ class Opener:
 
     @property
     def model(self) -> str:
-        """The path of the saved model that the reader named; "" to fit clusters.
-
-        Raises
-        ------
-        ValueError
-            If the file is outside the folders that readers may open.
-        """
+        """The path of the saved model that the reader named; "" to fit clusters."""
         text = str(self.choose.values.get("model") or "").strip()
         return str(self._folders.checked(text)) if text else ""
 
     def ask_columns(self, path: str) -> None:
-        """Ask what the columns of a file are.
-
-        Parameters
-        ----------
-        path : str
-            Of a table whose layout could not be told.
-        """
+        """Ask what the columns of a file are."""
         names = [str(name) for name in preview(path).columns]
         one = [["", "–"], *([name, name] for name in names)]
         self.columns.controls = [
@@ -193,13 +163,7 @@ class Opener:
 
     @property
     def layout_asked(self) -> Layout:
-        """What the reader said the columns are.
-
-        Raises
-        ------
-        ValueError
-            When no column of codes was named.
-        """
+        """What the reader said the columns are."""
         values = self.columns.values
         codes = tuple(values.get("codes") or ())
         if not codes:
@@ -211,24 +175,7 @@ class Opener:
     def open(
         self, choice: str, *, k: int = 8, model: str = "", layout: Layout | None = None
     ) -> Any:
-        """Return the work of opening a cohort and fitting it.
-
-        Parameters
-        ----------
-        choice : str
-            Name of a known cohort, or path.
-        k : int, default=8
-            Number of clusters.
-        model : str, default=""
-            Path of a saved model, instead of a fit.
-        layout : Layout, optional
-            What the columns of the file are.
-
-        Returns
-        -------
-        callable
-            Takes a progress callback; returns `Opened`.
-        """
+        """Return the work of opening a cohort and fitting it."""
 
         def work(progress: Progress | None) -> Opened:
             if progress is not None:
@@ -239,36 +186,13 @@ class Opener:
         return work
 
     def tell_repairs(self, cohort: Any) -> None:
-        """Show what was repaired when a cohort was read.
-
-        Parameters
-        ----------
-        cohort : AnnData
-            As `lvmkit.cohorts` makes it.
-        """
+        """Show what was repaired when a cohort was read."""
         told = list(cohort.uns.get("cohort", {}).get("repairs", []))
         self.repairs.param.update(text="\n".join(f"- {text}" for text in told), visible=bool(told))
 
 
 def read(choice: str, layout: Layout | None = None) -> tuple[Any, str, str]:
-    """Read a cohort.
-
-    Parameters
-    ----------
-    choice : str
-        Name of a known cohort, or path.
-    layout : Layout, optional
-        What the columns of the file are.
-
-    Returns
-    -------
-    cohort : AnnData
-        Patients by codes.
-    name : str
-        What to call it.
-    source : str
-        Python that reads it.
-    """
+    """Read a cohort."""
     if choice in KNOWN:
         name, load, source = KNOWN[choice]
         return load(), name.split(" (")[0], f"cohort = {source}"
@@ -287,33 +211,7 @@ def fit_or_load(
     source: str = "",
     progress: Progress | None = None,
 ) -> Opened:
-    """Fit clusters, or read them from a file.
-
-    Parameters
-    ----------
-    cohort : AnnData
-        Patients by codes.
-    k : int
-        Number of clusters of the fit.
-    model : str, default=""
-        Path of a saved model.
-    name : str, default=""
-        What to call the cohort; by default what it says of its source.
-    source : str, default=""
-        Python that gives the cohort.
-    progress : callable, optional
-        Called with the stage in words and the share done.
-
-    Returns
-    -------
-    Opened
-        Model and cohort.
-
-    Raises
-    ------
-    ValueError
-        When the file is no model, or the cohort does not allow so many clusters.
-    """
+    """Fit clusters, or read them from a file."""
     if model:
         told = "The model “{name}” cannot be read: {reason}. Leave the field empty to fit clusters."
         try:
@@ -329,18 +227,7 @@ def fit_or_load(
 
 
 def needs_columns(path: str) -> bool:
-    """Tell whether the reader must say what the columns of a file are.
-
-    Parameters
-    ----------
-    path : str
-        Of a file.
-
-    Returns
-    -------
-    bool
-        False for known cohorts and h5ad files.
-    """
+    """Tell whether the reader must say what the columns of a file are."""
     if path in KNOWN or is_h5ad(Path(path)):
         return False
     return guess(preview(path)) is None

@@ -106,19 +106,7 @@ class Overview(Part):
         return [dict(zip(keys, row, strict=True)) for row in table[keys].itertuples(index=False)]
 
     def heat_fields(self, smallest: int = 0) -> dict[str, Any]:
-        """Pack the patients for the heat map.
-
-        Parameters
-        ----------
-        smallest : int, default=0
-            With 11, the picture can be shared: it shows no cluster whose size is hidden, no hidden
-            count, and only rounded shares.
-
-        Returns
-        -------
-        dict
-            Fields of `Heat`.
-        """
+        """Pack the patients for the heat map."""
         state, a = self.state, self.state.assignment
         if self._order[0] is not a:
             found = heatmap_matrix(
@@ -147,13 +135,7 @@ class Overview(Part):
         )
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("summary", "pick", lambda id: self.pick({"cluster": id}))
         board.listen("overview_options", "values", self._options)
         board.listen("frequencies", "pick", self.pick)

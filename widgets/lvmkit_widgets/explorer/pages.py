@@ -13,23 +13,7 @@ from lvmkit_widgets.kinds import Table
 
 
 class Pages:
-    """Sorts, searches and pages a table in Python.
-
-    Parameters
-    ----------
-    table : Table
-        Shows the page; its columns name what is shown.
-    words : sequence of str
-        Columns that are searched.
-
-    Examples
-    --------
-    >>> table = Table(columns=[{"key": "code", "kind": "code"}], page_size=1)
-    >>> pages = Pages(table, ["code"])
-    >>> pages.show(pd.DataFrame({"code": ["250", "428"]}))
-    >>> table.rows, table.total
-    ([{'code': '250'}], 2)
-    """
+    """Sorts, searches and pages a table in Python."""
 
     def __init__(self, table: Table, words: Sequence[str]) -> None:
         self.table = table
@@ -37,27 +21,13 @@ class Pages:
         self.frame = pd.DataFrame()
 
     def show(self, frame: pd.DataFrame) -> None:
-        """Show another table from its first page.
-
-        Parameters
-        ----------
-        frame : DataFrame
-            In the order to show it in when no column is chosen.
-        """
+        """Show another table from its first page."""
         self.frame = frame
         self.table.page = 0
         self.turn()
 
     def connect(self, board: Dashboard, name: str) -> None:
-        """Follow the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            That holds the table.
-        name : str
-            Of the component.
-        """
+        """Follow the reader."""
         for field in ("page", "sort", "search"):
             board.listen(name, field, lambda _: self.turn())
 
@@ -84,18 +54,7 @@ class Pages:
         table.param.update(rows=rows, total=len(frame))
 
     def first(self, most: int) -> list[dict[str, Any]]:
-        """Return the first rows of the whole table, for a page that no Python turns.
-
-        Parameters
-        ----------
-        most : int
-            How many.
-
-        Returns
-        -------
-        list of dict
-            Cells by column.
-        """
+        """Return the first rows of the whole table, for a page that no Python turns."""
         return self._rows(self.frame.head(most))
 
     def _rows(self, frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -13,13 +13,7 @@ class Part(StatePart[ExplorerState]):
     """A part of the explorer; its marks pick clusters and codes."""
 
     def pick(self, mark: Mapping[str, Any]) -> None:
-        """Pick the cluster and the code of a mark.
-
-        Parameters
-        ----------
-        mark : mapping
-            With "cluster", "code", or both.
-        """
+        """Pick the cluster and the code of a mark."""
         picked: dict[str, Any] = {}
         if mark.get("cluster") is not None:
             picked["cluster"] = int(mark["cluster"])

@@ -50,13 +50,7 @@ class People(Part):
         ]
 
     def bind(self, state: ExplorerState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : ExplorerState
-            Its cohort has other attributes.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.names = attributes_to_show(state.patients.cohort.obs)
         self.nothing.visible = not self.names
@@ -84,13 +78,7 @@ class People(Part):
             self._draw(self.extra, name)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("other_attribute", "values", self._choose)
         for name in (*self.pictures, "attribute_more"):
             board.listen(name, "pick", self.pick)
@@ -132,34 +120,12 @@ class People(Part):
 
 
 def attributes_to_show(obs: pd.DataFrame) -> list[str]:
-    """List the attributes that can be drawn, age, sex and stay first.
-
-    Parameters
-    ----------
-    obs : DataFrame
-        Attributes of the patients.
-
-    Returns
-    -------
-    list of str
-        Names of columns.
-    """
+    """List the attributes that can be drawn, age, sex and stay first."""
     names = [n for n in (*numeric_attributes(obs), *level_attributes(obs)) if n != TRUTH]
     return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
 
 def spoken(name: str) -> str:
-    """Write the name of a column as words.
-
-    Parameters
-    ----------
-    name : str
-        Such as "days_of_care".
-
-    Returns
-    -------
-    str
-        Such as "Days of care".
-    """
+    """Write the name of a column as words."""
     words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]

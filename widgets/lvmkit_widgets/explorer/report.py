@@ -15,22 +15,7 @@ MOST_PICTURES = 600_000  # bytes of pictures of codes; with more the page would 
 
 
 def fixed(state: ExplorerState, overview: Overview, compare: Compare) -> dict[str, dict[str, Any]]:
-    """Return the fields that a saved page shows with other values.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-    overview : Overview
-        Draws the heat map.
-    compare : Compare
-        Holds the table of differences, of which a page without Python has no other pages.
-
-    Returns
-    -------
-    dict
-        Name of the component to field to value.
-    """
+    """Return the fields that a saved page shows with other values."""
     return {
         "stage": {"subtitle": subtitle(state, shared=True)},
         "heat": overview.heat_fields(smallest=state.threshold),
@@ -40,18 +25,7 @@ def fixed(state: ExplorerState, overview: Overview, compare: Compare) -> dict[st
 
 
 def cases(state: ExplorerState) -> list[dict[str, Any]]:
-    """Return what a saved page shows when the reader picks a cluster.
-
-    Parameters
-    ----------
-    state : ExplorerState
-        What is looked at.
-
-    Returns
-    -------
-    list of dict
-        Cases of "sizes.selected".
-    """
+    """Return what a saved page shows when the reader picks a cluster."""
     answers: dict[str, dict[str, Any]] = {}
     for row, id in enumerate(state.clustering.ids):
         answers[str(id)] = {

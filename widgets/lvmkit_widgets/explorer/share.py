@@ -67,13 +67,7 @@ class Share(GivesSteps[ExplorerState]):
         self.code.values = {"code": history.code}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         super().connect(board)
         board.listen("autosave", "values", self._set)
         board.listen("autosave", "pressed", self._answer)
@@ -166,23 +160,7 @@ class Share(GivesSteps[ExplorerState]):
 
 
 def model_place(path: Path) -> Path:
-    """Return a path where a model may be saved: of the right ending, and of no other file.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-
-    Returns
-    -------
-    Path
-        The same.
-
-    Raises
-    ------
-    ValueError
-        If the name does not end in .npz, its folder is missing, or what is there is no model.
-    """
+    """Return a path where a model may be saved: of the right ending, and of no other file."""
     if path.suffix.lower() != ".npz":
         message = f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”."
         raise ValueError(message)

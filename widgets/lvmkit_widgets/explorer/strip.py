@@ -54,13 +54,7 @@ class Strip(Part):
         self.naming.values = {"name": cluster.name, "note": cluster.note}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("sizes", "selected", self._select)
         board.listen("naming", "pressed", self._keep)
 
@@ -119,13 +113,7 @@ class Steps(Part):
         self.form.values = {"hide": state.hide_small}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("steps", "pressed", self._pressed)
         board.listen("steps", "values", self._set)
 

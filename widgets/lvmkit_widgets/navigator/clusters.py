@@ -68,13 +68,7 @@ class Clusters(TreePart):
         self.table.selected = self.state.node
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         board.listen("clusters", "pick", self.pick)
         board.listen("cutting", "pressed", self._pressed)
@@ -94,18 +88,7 @@ class Clusters(TreePart):
 
 
 def explorer_control(state: NavigatorState) -> list[dict[str, Any]]:
-    """Offer the cluster explorer, where there are rows to explore.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    list of dict
-        A button, or nothing.
-    """
+    """Offer the cluster explorer, where there are rows to explore."""
     if state.corpus is None:
         return []
     label = "Open in the cluster explorer"
@@ -114,18 +97,7 @@ def explorer_control(state: NavigatorState) -> list[dict[str, Any]]:
 
 
 def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """Describe the columns of the table.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    list of dict
-        Columns of a `Table`.
-    """
+    """Describe the columns of the table."""
     return [
         {"key": "cluster", "label": "Cluster", "kind": "integer"},
         {"key": "name", "label": "Branch", "kind": "text"},
@@ -136,18 +108,7 @@ def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
 
 
 def rows_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """List the clusters.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    list of dict
-        Rows of a `Table`; in place of a name its codes, in brackets.
-    """
+    """List the clusters."""
     rows: list[Any] = clusters_table(state).head(LISTED).to_dict("records")
     for row in rows:
         best = state.figures.best(row["node"], most=1, balance=state.balance)

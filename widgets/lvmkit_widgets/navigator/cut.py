@@ -12,41 +12,10 @@ from lvmkit._typing import Array, Labels
 
 
 class TreeCut:
-    """Clusters of rows: the nodes at which one stops on the way down a tree.
+    """Clusters of rows: the nodes at which one stops on the way down a tree."""
 
-    It has what fitted mixtures of lvmkit have, so that `ClusterExplorer` and `TopicRelevance` accept it. A row is
-    in one cluster for certain, the one to which the tree sends it.
-
-    Parameters
-    ----------
-    centers_ : array (k, d)
-        Share of each feature, or mean, in each cluster.
-    weights_ : array (k,)
-        Share of the rows in each cluster.
-    feature_names : sequence of str (d,)
-        Names of the features.
-    place : callable
-        Returns the cluster, 0 to k − 1, of each row of a matrix whose columns are the features.
-    nodes : sequence of int (k,)
-        The nodes of the tree.
-    names : sequence of str (k,)
-        What they are called; "" where not named.
-
-    Attributes
-    ----------
-    labels_ : array of int (n,)
-        Cluster of each row of the cohort that the tree was shown with.
-    annotations_ : dict
-        The names, as a cluster explorer keeps them.
-
-    Examples
-    --------
-    >>> cut = TreeCut(np.eye(2), np.array([0.5, 0.5]), ["a", "b"],
-    ...               place=lambda X: np.asarray(X)[:, 1].astype(int), nodes=[1, 2], names=["", ""])
-    >>> cut.predict_proba([[1, 0], [0, 1]])
-    array([[1., 0.],
-           [0., 1.]])
-    """
+    # It has what fitted mixtures of lvmkit have, so that `ClusterExplorer` and `TopicRelevance` accept it. A row is in
+    # one cluster for certain, the one to which the tree sends it.
 
     def __init__(
         self,
@@ -80,49 +49,14 @@ class TreeCut:
         return f"TreeCut({len(self.weights_)} clusters)"
 
     def predict(self, X: Any) -> Labels:
-        """Send rows down the tree, as far as the cut.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Columns are found by their names, or in the order of `feature_names_in_` where they have none.
-
-        Returns
-        -------
-        array of int (n,)
-            Clusters, 0 to k − 1.
-        """
+        """Send rows down the tree, as far as the cut, (n,)."""
         return self._place(aligned(X, self.feature_names_in_))
 
     def predict_proba(self, X: Any) -> Array:
-        """Return 1 for the cluster of each row, 0 for all others.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Columns are found by their names, or in the order of `feature_names_in_` where they have none.
-
-        Returns
-        -------
-        array (n, k)
-            Rows sum to 1.
-        """
+        """Return 1 for the cluster of each row, 0 for all others, (n, k)."""
         return np.eye(len(self.weights_))[self.predict(X)]
 
     def placed(self, X: Any, rows: Labels) -> Array:
-        """Return what `predict_proba` does: the way down the tree needs to know of a row only what it holds.
-
-        Parameters
-        ----------
-        X : sparse (n, d)
-            Columns in the order of `feature_names_in_`.
-        rows : array (n,) of int
-            Which rows of the cohort these are, which is not needed.
-
-        Returns
-        -------
-        array (n, k)
-            Rows sum to 1.
-        """
+        """Return what `predict_proba` does: the way down the tree needs to know of a row only what it holds, (n, k)."""
         del rows
         return self.predict_proba(X)

@@ -27,48 +27,17 @@ AT_ONCE = 4_000_000  # numbers ranked together
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """Rows of a cohort by node, and how often each node has each code or word.
+    """Rows of a cohort by node, and how often each node has each code or word."""
 
-    Parameters
-    ----------
-    layout : TreeLayout
-        The tree.
-    columns : array of int (c,)
-        Columns of the model that are counted: all, or the most frequent ones.
-    sizes : array of int (n_nodes,)
-        Rows of each node.
-    counts : array of int (n_nodes, c)
-        Rows with a code, or occurrences of a word.
-    wholes : array of int (n_nodes,)
-        What a count is a part of: rows, or all words.
-    """
-
-    layout: TreeLayout
+    layout: TreeLayout  # The tree
     columns: npt.NDArray[np.intp]
-    sizes: npt.NDArray[np.int64]
-    counts: npt.NDArray[np.int64]
-    wholes: npt.NDArray[np.int64]
+    sizes: npt.NDArray[np.int64]  # (n_nodes,): Rows of each node
+    counts: npt.NDArray[np.int64]  # (n_nodes, c): Rows with a code, or occurrences of a word
+    wholes: npt.NDArray[np.int64]  # (n_nodes,): What a count is a part of: rows, or all words
 
 
 def count_rows(layout: TreeLayout, X: Any, labels: Any, *, of_words: bool) -> Counted:
-    """Count the rows of a cohort by node.
-
-    Parameters
-    ----------
-    layout : TreeLayout
-        A tree with at least one node.
-    X : sparse rows (n, d)
-        Counts, or 0 and 1.
-    labels : array of int (n,)
-        Number of the leaf of each row.
-    of_words : bool
-        Whether occurrences count, not rows.
-
-    Returns
-    -------
-    Counted
-        One sparse product, and sums over stretches of leaves.
-    """
+    """Count the rows of a cohort by node."""
     rows = sparse.csr_array(X)
     if not of_words:
         rows = sparse.csr_array((np.ones_like(rows.data), rows.indices, rows.indptr), rows.shape)
@@ -84,38 +53,14 @@ def count_rows(layout: TreeLayout, X: Any, labels: Any, *, of_words: bool) -> Co
 
 
 def indicator(labels: Any, k: int) -> Any:
-    """Return which row is in which group.
-
-    Parameters
-    ----------
-    labels : array of int (n,)
-        Group of each row.
-    k : int
-        Number of groups.
-
-    Returns
-    -------
-    sparse (k, n)
-        0 and 1.
-    """
+    """Return which row is in which group, (k, n)."""
     n = len(labels)
     entries: Any = (np.ones(n), (labels, np.arange(n)))
     return sparse.coo_array(entries, shape=(k, n)).tocsr()
 
 
 def count_nodes(layout: TreeLayout) -> Counted:
-    """Take the numbers from the tree itself, where there is no cohort.
-
-    Parameters
-    ----------
-    layout : TreeLayout
-        A tree with at least one node.
-
-    Returns
-    -------
-    Counted
-        Means times sizes, as if the tree had been fitted to 0 and 1.
-    """
+    """Take the numbers from the tree itself, where there is no cohort."""
     nodes = layout.tree.nodes
     sizes = np.array([node.size for node in nodes], dtype=np.int64)
     kept = kept_columns(np.abs(nodes[0].mean), len(layout))
@@ -125,20 +70,7 @@ def count_nodes(layout: TreeLayout) -> Counted:
 
 
 def kept_columns(totals: Array, n_nodes: int) -> npt.NDArray[np.intp]:
-    """Choose the columns that are counted, in their order.
-
-    Parameters
-    ----------
-    totals : array (d,)
-        How frequent each column is.
-    n_nodes : int
-        Nodes of the tree.
-
-    Returns
-    -------
-    array of int
-        All columns of most trees; the most frequent ones of huge trees over many columns.
-    """
+    """Choose the columns that are counted, in their order."""
     room = max(MOST_CELLS // max(n_nodes, 1), 1)
     if len(totals) <= room:
         return np.arange(len(totals))
@@ -147,22 +79,12 @@ def kept_columns(totals: Array, n_nodes: int) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Numbers as they may be shown.
+    """Numbers as they may be shown."""
 
-    Parameters
-    ----------
-    counted : Counted
-        All numbers.
-    words, titles : sequence of str (c,)
-        Codes or words that are counted, and what they mean.
-    threshold : int
-        Smaller counts are hidden; 0 hides nothing.
-    """
-
-    counted: Counted
-    words: tuple[str, ...]
-    titles: tuple[str, ...]
-    threshold: int
+    counted: Counted  # All numbers
+    words: tuple[str, ...]  # (c,): Codes or words that are counted, and what they mean
+    titles: tuple[str, ...]  # (c,): Codes or words that are counted, and what they mean
+    threshold: int  # Smaller counts are hidden; 0 hides nothing
 
     @cached_property
     def _cells(self) -> Array:
@@ -211,34 +133,12 @@ class Figures:
         return self._rows[0] / max(self.total, 1)
 
     def counts(self, nodes: Any) -> npt.NDArray[np.int64]:
-        """Return the counts of some nodes; -1 where hidden.
-
-        Parameters
-        ----------
-        nodes : sequence of int or slice
-            Which.
-
-        Returns
-        -------
-        array (m, c)
-            Rows with a code, or occurrences of a word.
-        """
+        """Return the counts of some nodes; -1 where hidden, (m, c)."""
         shown = self._cells[nodes]
         return np.where(np.isnan(shown), -1, np.nan_to_num(shown).round()).astype(np.int64)
 
     def shares(self, nodes: Any) -> Array:
-        """Return the share of each code in some nodes; NaN where hidden.
-
-        Parameters
-        ----------
-        nodes : sequence of int or slice
-            Which.
-
-        Returns
-        -------
-        array (m, c)
-            Of the rows of the node, or of its words.
-        """
+        """Return the share of each code in some nodes; NaN where hidden, (m, c)."""
         whole = self.counted.wholes[nodes] if not self.threshold else self._rows[0][nodes]
         shown = self._cells[nodes]
         return np.asarray(np.minimum(shown / np.maximum(whole, 1)[:, None], 1.0))
@@ -249,76 +149,26 @@ class Figures:
         return self.shares([0])[0]
 
     def having(self, word: str) -> list[int | None]:
-        """Return how often each node has a code.
-
-        Parameters
-        ----------
-        word : str
-            A code or word.
-
-        Returns
-        -------
-        list of int or None
-            One for each node; None where hidden, nothing for an unknown word.
-        """
+        """Return how often each node has a code."""
         if word not in self.words:
             return []
         shown = self._cells[:, self.words.index(word)]
         return [None if np.isnan(n) else round(n) for n in shown.tolist()]
 
     def scores(self, nodes: Any, balance: float) -> Array:
-        """Return the relevance of what may be seen.
-
-        Parameters
-        ----------
-        nodes : sequence of int or slice
-            Which.
-        balance : float
-            λ: 1 is share, 0 is lift over all rows.
-
-        Returns
-        -------
-        array (m, c)
-            -inf where the node does not have it or the count is hidden.
-        """
+        """Return the relevance of what may be seen, (m, c)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             own, whole = np.log(self.shares(nodes)), np.log(self.overall)
             found = own - (1 - balance) * whole
         return np.where(np.isfinite(found), found, -np.inf)
 
     def best(self, node: int, *, most: int, balance: float = USUAL) -> list[int]:
-        """Return the most relevant codes of a node.
-
-        Parameters
-        ----------
-        node : int
-            Which.
-        most : int
-            How many at most.
-        balance : float, default=0.6
-            λ.
-
-        Returns
-        -------
-        list of int
-            Columns, best first.
-        """
+        """Return the most relevant codes of a node."""
         score = self.scores([node], balance)[0]
         return [int(j) for j in np.argsort(-score, kind="stable")[:most] if score[j] > -np.inf]
 
     def spoken(self, columns: Sequence[int]) -> str:
-        """Write codes by their meaning, words as they are.
-
-        Parameters
-        ----------
-        columns : sequence of int
-            Which.
-
-        Returns
-        -------
-        str
-            In one line.
-        """
+        """Write codes by their meaning, words as they are."""
         apart = "; " if any(self.titles) else ", "
         return apart.join(short(self.titles[j] or self.words[j]) for j in columns)
 
@@ -349,22 +199,7 @@ class Figures:
 def figures_of(
     counted: Counted, words: Sequence[str], titles: Sequence[str], *, threshold: int
 ) -> Figures:
-    """Name the columns that are counted.
-
-    Parameters
-    ----------
-    counted : Counted
-        The numbers.
-    words, titles : sequence of str (d,)
-        All columns of the model.
-    threshold : int
-        Smaller counts are hidden; 0 hides nothing.
-
-    Returns
-    -------
-    Figures
-        Of a cohort or of the tree alone.
-    """
+    """Name the columns that are counted."""
     named = tuple(str(words[j]) for j in counted.columns)
     meanings = tuple(str(titles[j]) for j in counted.columns)
     told = tuple("" if t == w else t for t, w in zip(meanings, named, strict=True))

@@ -77,13 +77,7 @@ class Files(GivesSteps[NavigatorState]):
         self.show_steps()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         super().connect(board)
         board.listen("files", "values", self._set)
 
@@ -119,18 +113,7 @@ class Files(GivesSteps[NavigatorState]):
 
 
 def note_of(state: NavigatorState) -> str:
-    """Say what files hold.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        For readers.
-    """
+    """Say what files hold."""
     if not state.private:
         return "The page holds no text of a document, only the words of branches."
     return (
@@ -141,25 +124,7 @@ def note_of(state: NavigatorState) -> str:
 
 
 def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
-    """Draw the tree down to the cut.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-    width : int, default=860
-        In pixels.
-
-    Returns
-    -------
-    altair.LayerChart
-        Of at most 200 branches.
-
-    Raises
-    ------
-    ValueError
-        When the cut is too fine for a picture.
-    """
+    """Draw the tree down to the cut."""
     shown = shown_nodes(state)
     if len(shown) > DRAWN:
         message = (

@@ -15,18 +15,7 @@ METHODS = {
 
 
 def subtitle(state: NavigatorState) -> str:
-    """Say how many rows, columns, branches and leaves there are, and how the tree was made.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Say how many rows, columns, branches and leaves there are, and how the tree was made."""
     if state.empty:
         return "an empty tree"
     size = state.layout.leaves.size
@@ -43,18 +32,7 @@ def subtitle(state: NavigatorState) -> str:
 
 
 def left_out_of(state: NavigatorState) -> str:
-    """Say what the tree leaves out of the cohort, and what it was shown with others.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Empty when both agree.
-    """
+    """Say what the tree leaves out of the cohort, and what it was shown with others."""
     if state.corpus is None or state.empty:
         return ""
     told = state.corpus.left_out(state.words).replace("the model", "the tree")
@@ -68,18 +46,7 @@ def left_out_of(state: NavigatorState) -> str:
 
 
 def footer(state: NavigatorState) -> str:
-    """Say what the numbers are.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Small print.
-    """
+    """Say what the numbers are."""
     if state.empty:
         return ""
     kept = "Branches are called by their place: 1.2 is the second part of the first."

@@ -15,13 +15,7 @@ DEEP = 10  # splits above a node; farther down its path is no name any more
 
 
 class TreeLayout:
-    """What the navigator asks of a tree again and again, found once.
-
-    Parameters
-    ----------
-    tree : Tree
-        Any, also one without nodes.
-    """
+    """What the navigator asks of a tree again and again, found once."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
@@ -71,37 +65,13 @@ class TreeLayout:
         return found
 
     def sums(self, of_leaves: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Add up the leaves below each node.
-
-        Parameters
-        ----------
-        of_leaves : array (n_leaves, ...)
-            Numbers of each leaf, from left to right.
-
-        Returns
-        -------
-        array (n_nodes, ...)
-            Sums.
-        """
+        """Add up the leaves below each node, (n_nodes, ...)."""
         none = np.zeros((1, *of_leaves.shape[1:]), dtype=of_leaves.dtype)
         upto = np.concatenate([none, np.cumsum(of_leaves, axis=0)])
         return np.asarray(upto[self.stop] - upto[self.start])
 
     def part_of(self, labels: Labels, frontier: Iterable[int]) -> Labels:
-        """Turn leaf numbers into places in a cut.
-
-        Parameters
-        ----------
-        labels : array of int (n,)
-            Number of the leaf of each row.
-        frontier : iterable of int
-            The cut, from left to right.
-
-        Returns
-        -------
-        array of int (n,)
-            0 to the number of nodes − 1.
-        """
+        """Turn leaf numbers into places in a cut, (n,)."""
         part = np.zeros(len(self.leaves), dtype=np.intp)
         for place, node in enumerate(frontier):
             part[self.start[node] : self.stop[node]] = place

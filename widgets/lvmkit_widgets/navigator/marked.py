@@ -17,89 +17,29 @@ FIRST_CLUSTERS = 64  # of a tree that nobody has cut yet, at most
 
 @dataclass(frozen=True)
 class Marked:
-    """A cut and names: the unit of undo and redo.
+    """A cut and names: the unit of undo and redo."""
 
-    Parameters
-    ----------
-    frontier : tuple of int
-        The nodes of the cut, from left to right.
-    names : tuple of (int, str)
-        Nodes and what they are called.
-    """
-
-    frontier: tuple[int, ...]
-    names: tuple[tuple[int, str], ...] = ()
+    frontier: tuple[int, ...]  # The nodes of the cut, from left to right
+    names: tuple[tuple[int, str], ...] = ()  # (int, str): Nodes and what they are called
 
     def renamed(self, node: int, name: str) -> Marked:
-        """Name a node.
-
-        Parameters
-        ----------
-        node : int
-            Its number.
-        name : str
-            Empty to take the name away.
-
-        Returns
-        -------
-        Marked
-            With the name.
-        """
+        """Name a node."""
         names = {key: value for key, value in self.names if key != node}
         names |= {node: name} if name else {}
         return replace(self, names=tuple(sorted(names.items())))
 
     def cut_at(self, layout: TreeLayout, nodes: Sequence[int]) -> Marked:
-        """Cut the tree.
-
-        Parameters
-        ----------
-        layout : TreeLayout
-            The tree.
-        nodes : sequence of int
-            Every leaf is one of them or lies below one.
-
-        Returns
-        -------
-        Marked
-            The nodes from left to right.
-        """
+        """Cut the tree."""
         return replace(self, frontier=tuple(sorted(nodes, key=lambda i: int(layout.start[i]))))
 
     def pruned(self, layout: TreeLayout, node: int) -> Marked:
-        """Make one cluster of a node and all below it.
-
-        Parameters
-        ----------
-        layout : TreeLayout
-            The tree.
-        node : int
-            Clusters that hold it are opened as far as needed.
-
-        Returns
-        -------
-        Marked
-            With this cluster.
-        """
+        """Make one cluster of a node and all below it."""
         frontier = opened_to(layout, self.frontier, node)
         below = set(layout.tree.walk(node))
         return self.cut_at(layout, [*(i for i in frontier if i not in below), node])
 
     def split(self, layout: TreeLayout, node: int) -> Marked:
-        """Make clusters of the two parts of a node.
-
-        Parameters
-        ----------
-        layout : TreeLayout
-            The tree.
-        node : int
-            Clusters that hold it are opened as far as needed.
-
-        Returns
-        -------
-        Marked
-            The same where the node is open already.
-        """
+        """Make clusters of the two parts of a node."""
         frontier = opened_to(layout, self.frontier, node)
         if node not in frontier:
             return self
@@ -112,20 +52,7 @@ class Marked:
 
     @classmethod
     def kept_with(cls, layout: TreeLayout, notes: Any) -> Marked:
-        """Read what `to_annotations` wrote; what belongs to another tree is left out.
-
-        Parameters
-        ----------
-        layout : TreeLayout
-            The tree.
-        notes : mapping or None
-            Annotations of the model.
-
-        Returns
-        -------
-        Marked
-            At first the leaves, or the deepest level of not too many clusters.
-        """
+        """Read what `to_annotations` wrote; what belongs to another tree is left out."""
         known = notes if isinstance(notes, Mapping) else {}
         given, cut = known.get(NAMES), known.get(CUT, ())
         named = given if isinstance(given, Mapping) else {}
@@ -140,18 +67,7 @@ class Marked:
 
 
 def first_cut(layout: TreeLayout) -> list[int]:
-    """Choose the cut of a tree that nobody has cut yet.
-
-    Parameters
-    ----------
-    layout : TreeLayout
-        The tree.
-
-    Returns
-    -------
-    list of int
-        The leaves, or the deepest level of not too many clusters.
-    """
+    """Choose the cut of a tree that nobody has cut yet."""
     leaves = [int(i) for i in layout.leaves]
     if len(leaves) <= FIRST_CLUSTERS:
         return leaves
@@ -165,22 +81,7 @@ def first_cut(layout: TreeLayout) -> list[int]:
 
 
 def opened_to(layout: TreeLayout, frontier: Sequence[int], node: int) -> list[int]:
-    """Open clusters of a cut until a node is one of them, or lies above some.
-
-    Parameters
-    ----------
-    layout : TreeLayout
-        The tree.
-    frontier : sequence of int
-        The cut.
-    node : int
-        Any.
-
-    Returns
-    -------
-    list of int
-        A cut.
-    """
+    """Open clusters of a cut until a node is one of them, or lies above some."""
     found = list(frontier)
     for above in layout.tree.path(node)[:-1]:
         if above in found:

@@ -41,13 +41,7 @@ class Members(TreePart):
         self._shown = -1
 
     def bind(self, state: NavigatorState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : NavigatorState
-            Whose rows are shown.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self._shown = -1
         there = not state.empty and state.corpus is not None
@@ -77,13 +71,7 @@ class Members(TreePart):
         self.why.param.update(**told_of(state))
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("members", "page", lambda _: self.refresh())
         board.listen("members", "pick", self._choose)
 
@@ -105,18 +93,7 @@ class Documents(Members):
 
 
 def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """Describe the columns of the list.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose rows.
-
-    Returns
-    -------
-    list of dict
-        Columns of a `Table`.
-    """
+    """Describe the columns of the list."""
     row = {"key": "row", "label": "Row", "kind": "integer"}
     corpus = state.corpus
     if corpus is None:
@@ -140,20 +117,7 @@ def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
 
 
 def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
-    """Describe one row for the list.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose rows.
-    row : int
-        From 0.
-
-    Returns
-    -------
-    dict
-        A row of a `Table`.
-    """
+    """Describe one row for the list."""
     corpus = state.corpus
     assert corpus is not None
     leaf = int(state.layout.leaves[state.labels[row]])
@@ -172,20 +136,7 @@ def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
 
 
 def entries_of(state: NavigatorState, row: int) -> list[tuple[int, float]]:
-    """List what a row has.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose rows.
-    row : int
-        From 0.
-
-    Returns
-    -------
-    list of (int, float)
-        Columns and values, the largest first.
-    """
+    """List what a row has."""
     corpus = state.corpus
     assert corpus is not None
     line = corpus.matrix(state.words)[[row]]
@@ -194,18 +145,7 @@ def entries_of(state: NavigatorState, row: int) -> list[tuple[int, float]]:
 
 
 def told_of(state: NavigatorState) -> dict[str, Any]:
-    """Tell why the row that is picked went where it is, and show it.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose row.
-
-    Returns
-    -------
-    dict
-        Fields of a `Text`.
-    """
+    """Tell why the row that is picked went where it is, and show it."""
     corpus, row = state.corpus, state.row
     if corpus is None or row is None or not 0 <= row < len(corpus):
         what = "patient" if state.private else state.noun.removesuffix("s")
@@ -224,22 +164,7 @@ def told_of(state: NavigatorState) -> dict[str, Any]:
 
 
 def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
-    """Tell for every split which codes of a row spoke for the side it went to.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose tree.
-    row : int
-        From 0.
-    leaf : int
-        Where it ended.
-
-    Returns
-    -------
-    list of str
-        One line for each split from the root down.
-    """
+    """Tell for every split which codes of a row spoke for the side it went to."""
     path, entries = state.tree.path(leaf), entries_of(state, row)
     lines = []
     for above, below in pairwise(path):

@@ -9,27 +9,7 @@ from lvmkit_widgets.topics.corpus import Corpus
 
 
 def known_words(tree: Tree, model: Any, corpus: Corpus | None) -> tuple[str, ...]:
-    """Name the columns of a tree.
-
-    Parameters
-    ----------
-    tree : Tree
-        Whose nodes have means.
-    model : estimator or Tree
-        May know names.
-    corpus : Corpus or None
-        Names them where the model does not.
-
-    Returns
-    -------
-    tuple of str
-        Codes or words.
-
-    Raises
-    ------
-    ValueError
-        When the tree knows no names and the cohort has another number of columns.
-    """
+    """Name the columns of a tree."""
     named = getattr(model, "feature_names_in_", tree.feature_names)
     if named is not None:
         return tuple(map(str, named))
@@ -45,18 +25,5 @@ def known_words(tree: Tree, model: Any, corpus: Corpus | None) -> tuple[str, ...
 
 
 def counted(n: int, noun: str) -> str:
-    """Write a number of things.
-
-    Parameters
-    ----------
-    n : int
-        How many.
-    noun : str
-        In the singular.
-
-    Returns
-    -------
-    str
-        Such as "8 clusters".
-    """
+    """Write a number of things."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"

@@ -38,13 +38,7 @@ class Outline(TreePart):
         self.layout = "tree"
 
     def bind(self, state: NavigatorState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : NavigatorState
-            Its tree is drawn.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         rows = {"noun": state.noun, "thing": state.thing, "row": state.noun.removesuffix("s")}
         self.tree.param.update(
@@ -78,13 +72,7 @@ class Outline(TreePart):
         self._name()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("tree", "selected", self.pick)
         board.listen("tree", "code", self.search)
         board.listen("tree", "cut", self._cut)
@@ -141,18 +129,7 @@ class Outline(TreePart):
 
 
 def structure(state: NavigatorState) -> dict[str, Any]:
-    """Describe the tree without numbers of rows.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose tree.
-
-    Returns
-    -------
-    dict
-        Fields of a `Tree`.
-    """
+    """Describe the tree without numbers of rows."""
     nodes = state.tree.nodes
     return {
         "children": [list(node.children) for node in nodes],
@@ -163,18 +140,7 @@ def structure(state: NavigatorState) -> dict[str, Any]:
 
 
 def numbers_of(figures: Figures) -> dict[str, Any]:
-    """Describe the rows of every node, and why leaves are leaves, as far as that may be shown.
-
-    Parameters
-    ----------
-    figures : Figures
-        Of a tree with nodes.
-
-    Returns
-    -------
-    dict
-        Fields of a `Tree`.
-    """
+    """Describe the rows of every node, and why leaves are leaves, as far as that may be shown."""
     reasons = list(dict.fromkeys(filter(None, figures.reasons)))
     place = {reason: i for i, reason in enumerate(reasons)}
     return {
@@ -187,18 +153,7 @@ def numbers_of(figures: Figures) -> dict[str, Any]:
 
 
 def first_opened(state: NavigatorState) -> list[int]:
-    """Choose the nodes that are open at first: those above the cut.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose tree.
-
-    Returns
-    -------
-    list of int
-        In no order.
-    """
+    """Choose the nodes that are open at first: those above the cut."""
     found: set[int] = set()
     for node in state.frontier:
         above = state.tree.nodes[node].parent

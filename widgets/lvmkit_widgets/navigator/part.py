@@ -12,22 +12,10 @@ class TreePart(StatePart[NavigatorState]):
     """A part of the tree navigator; its marks pick nodes and codes."""
 
     def pick(self, node: Any) -> None:
-        """Pick a node.
-
-        Parameters
-        ----------
-        node : int or None
-            Its number; None is passed over.
-        """
+        """Pick a node."""
         if node is not None and int(node) < len(self.state.layout):
             self.state.node = int(node)
 
     def search(self, code: Any) -> None:
-        """Show the branches of a code.
-
-        Parameters
-        ----------
-        code : str
-            Empty to show all again.
-        """
+        """Show the branches of a code."""
         self.state.code = str(code or "")

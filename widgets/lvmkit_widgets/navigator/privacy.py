@@ -20,54 +20,21 @@ def shown_counts(
     sizes: npt.NDArray[Any] | None = None,
     threshold: int = 11,
 ) -> tuple[Array, Mask]:
-    """Find what may be shown of the counts of all nodes of a tree.
-
-    Parameters
-    ----------
-    counts : array (n_nodes, d)
-        Whole numbers: people of each node that have each code.
-    splits : array (n_splits, 3) of int
-        A node and its two parts, a node before its parts; all nodes but the first are a part once.
-    sizes : array (n_nodes,), optional
-        People of each node; then counts that nearly all of them have are hidden too.
-    threshold : int, default=11
-        Smallest count that may be shown, apart from 0.
-
-    Returns
-    -------
-    shown : array (n_nodes, d)
-        Counts that may be shown. A hidden one is NaN, or an estimate, off by `threshold` or by 5 % of itself at
-        most, that is made of shown counts alone and so tells nothing more than these.
-    hidden : array (n_nodes, d) of bool
-        Which are hidden.
-
-    Notes
-    -----
-    A node's count is the sum of its parts' counts, and no larger than the node. Hidden are counts of 1 to t − 1,
-    counts that all but 1 to t − 1 of the node's people have (so of less than t people also that none has a code,
-    unless nobody of the whole has it), sums below 2t − 1 of two parts of which one is small, from which the reader
-    could narrow it down, and, in nodes whose size is hidden, counts that all but 0 to t − 1 have: the size would be
-    between the count and what the sibling's counts leave.
-
-    Whatever value a small number takes, others have to make up for it, and a number that is 0, or that everybody
-    has, cannot. So from the leaves up: where one part is hidden, and of the other, or of what is left of it,
-    there are less than t, the whole is hidden too, unless the other is hidden as well and they can make up for
-    each other: of the one, and of what is left of it, there are t or more, and it is not hidden on behalf of its
-    own parts. And from the root down: where one part is hidden and the whole is not, the other part is hidden
-    too; where the whole is hidden and can make up, so is a part that can, or both. The tests look for the least
-    and the largest value of every small number under all sums and bounds together, by linear programs: none of
-    them is determined.
-
-    An estimate of a part is the shown count, or the estimate, of the whole, less the other part: its shown count,
-    or, where that is small or the part has less than t people, half of t.
-
-    Examples
-    --------
-    >>> tree = np.array([[0, 1, 2]])
-    >>> shown, hidden = shown_counts(np.array([[90], [4], [86]]), tree)
-    >>> shown.ravel(), hidden.ravel()
-    (array([90. , nan, 84.5]), array([False,  True,  True]))
-    """
+    """Find what may be shown of the counts of all nodes of a tree."""
+    # A node's count is the sum of its parts' counts, and no larger than the node. Hidden are counts of 1 to t − 1,
+    # counts that all but 1 to t − 1 of the node's people have (so of less than t people also that none has a code,
+    # unless nobody of the whole has it), sums below 2t − 1 of two parts of which one is small, from which the reader
+    # could narrow it down, and, in nodes whose size is hidden, counts that all but 0 to t − 1 have: the size would be
+    # between the count and what the sibling's counts leave.
+    # Whatever value a small number takes, others have to make up for it, and a number that is 0, or that everybody has,
+    # cannot. So from the leaves up: where one part is hidden, and of the other, or of what is left of it, there are
+    # less than t, the whole is hidden too, unless the other is hidden as well and they can make up for each other: of
+    # the one, and of what is left of it, there are t or more, and it is not hidden on behalf of its own parts. And from
+    # the root down: where one part is hidden and the whole is not, the other part is hidden too; where the whole is
+    # hidden and can make up, so is a part that can, or both. The tests look for the least and the largest value of
+    # every small number under all sums and bounds together, by linear programs: none of them is determined.
+    # An estimate of a part is the shown count, or the estimate, of the whole, less the other part: its shown count, or,
+    # where that is small or the part has less than t people, half of t.
     cells = np.asarray(counts)
     few = bounds = none = np.zeros((len(cells), 1), dtype=bool)
     both = [cells]
@@ -80,18 +47,7 @@ def shown_counts(
 
 
 def levels(splits: npt.NDArray[np.intp]) -> list[npt.NDArray[np.intp]]:
-    """Group splits, so that the nodes of a group are parts of nodes of the group before.
-
-    Parameters
-    ----------
-    splits : array (n_splits, 3) of int
-        A node and its two parts, a node before its parts.
-
-    Returns
-    -------
-    list of array (m, 3) of int
-        The root's split is the first group.
-    """
+    """Group splits, so that the nodes of a group are parts of nodes of the group before, (m, 3)."""
     if not len(splits):
         return []
     level = np.zeros(int(splits.max()) + 1, dtype=np.intp)

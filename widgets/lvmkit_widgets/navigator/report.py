@@ -13,19 +13,7 @@ SAVED_CELLS = 150_000  # numbers, nodes times codes; about eleven bytes each in 
 
 
 def saved_columns(state: NavigatorState) -> list[int]:
-    """Choose the codes that the page holds.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose tree.
-
-    Returns
-    -------
-    list of int
-        All if they fit; else those among the first of the cluster and branches near the root, then the
-        most frequent ones, at least a few hundred.
-    """
+    """Choose the codes that the page holds."""
     figures = state.figures
     n, c = len(state.layout), len(figures.words)
     if n * c <= SAVED_CELLS:
@@ -43,18 +31,7 @@ def saved_columns(state: NavigatorState) -> list[int]:
 
 
 def fixed(state: NavigatorState) -> dict[str, dict[str, Any]]:
-    """Return the fields that a saved page shows with other values.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    dict
-        Name of the component to field to value.
-    """
+    """Return the fields that a saved page shows with other values."""
     if state.empty:
         return {}
     columns = saved_columns(state)

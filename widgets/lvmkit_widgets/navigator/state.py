@@ -33,17 +33,7 @@ START = (
 
 
 class NavigatorState(Walks, param.Parameterized):
-    """A tree, what is picked of it, its cut and names, and the steps that led there.
-
-    Parameters
-    ----------
-    model : SpectralTree or Tree
-        Fitted.
-    corpus : Corpus, optional
-        Documents or people.
-    private : bool, default=True
-        Without a corpus: whether rows stand for people.
-    """
+    """A tree, what is picked of it, its cut and names, and the steps that led there."""
 
     node = param.Integer(default=0, bounds=(0, None), doc="Number of the node that is picked.")
     code = param.String(default="", doc="The code or word whose branches are shown.")
@@ -112,18 +102,7 @@ class NavigatorState(Walks, param.Parameterized):
         return self.figures_of(self.threshold if self.private and self.hide_small else 0)
 
     def figures_of(self, threshold: int) -> Figures:
-        """Return the numbers of the nodes.
-
-        Parameters
-        ----------
-        threshold : int
-            Smaller counts are hidden; 0 hides nothing.
-
-        Returns
-        -------
-        Figures
-            The same object for the same threshold.
-        """
+        """Return the numbers of the nodes."""
         if threshold not in self._figures:
             titles = [""] * len(self.words)
             if self.corpus is not None:
@@ -134,69 +113,23 @@ class NavigatorState(Walks, param.Parameterized):
         return self._figures[threshold]
 
     def leaf_of(self, X: Any) -> Labels:
-        """Send rows down the tree.
-
-        Parameters
-        ----------
-        X : sparse matrix or array (n, d)
-            Columns in the order of `words`.
-
-        Returns
-        -------
-        array of int (n,)
-            Numbers of leaves, from left to right.
-        """
+        """Send rows down the tree, (n,)."""
         return np.asarray(self.tree.apply(X))
 
     def rows_of(self, node: int) -> Labels:
-        """List the rows of the cohort in a node.
-
-        Parameters
-        ----------
-        node : int
-            Its number.
-
-        Returns
-        -------
-        array of int
-            Rows, from 0; none without a cohort.
-        """
+        """List the rows of the cohort in a node."""
         low, high = self.layout.start[node], self.layout.stop[node]
         return np.flatnonzero((self.labels >= low) & (self.labels < high))
 
     def label(self, node: int) -> str:
-        """Return the place of a node, and its name.
-
-        Parameters
-        ----------
-        node : int
-            Its number.
-
-        Returns
-        -------
-        str
-            Such as "1.2 · Heart".
-        """
+        """Return the place of a node, and its name."""
         place, name = self.layout.labels[node], self.names.get(node, "")
         return f"{place} · {name}" if name else place
 
     # -- steps -----------------------------------------------------------------------------------
 
     def rename(self, node: int, name: str) -> None:
-        """Name a node.
-
-        Parameters
-        ----------
-        node : int
-            Its number.
-        name : str
-            Empty to take the name away.
-
-        Raises
-        ------
-        TypeError
-            When the name is no text.
-        """
+        """Name a node."""
         if not isinstance(name, str):
             message = f'name is {name!r}; pass a text, or "" to take the name of the node away.'
             raise TypeError(message)
@@ -207,20 +140,7 @@ class NavigatorState(Walks, param.Parameterized):
         self._mark(self.marked.renamed(node, text), told, f"state.rename({node}, {text!r})")
 
     def cut(self, *, depth: int | None = None, n_leaves: int | None = None) -> None:
-        """Cut the tree at a level, or into so many clusters.
-
-        Parameters
-        ----------
-        depth : int, optional
-            Splits above a cluster.
-        n_leaves : int, optional
-            Number of clusters: the largest nodes are opened first.
-
-        Raises
-        ------
-        TypeError, ValueError
-            When a number is not whole, or out of range.
-        """
+        """Cut the tree at a level, or into so many clusters."""
         nodes = self.tree.frontier(depth=depth, n_leaves=n_leaves)
         where = "into its leaves" if depth is None else f"at level {depth}"
         where = where if n_leaves is None else "with the largest branches opened first"
@@ -229,30 +149,13 @@ class NavigatorState(Walks, param.Parameterized):
         self._cut(nodes, f"Cut {where}: {counted(len(nodes), 'cluster')}", f"state.cut({code})")
 
     def prune(self, node: int) -> None:
-        """Make one cluster of a node and all below it.
-
-        Parameters
-        ----------
-        node : int
-            Its number; clusters that hold it are opened as far as needed.
-        """
+        """Make one cluster of a node and all below it."""
         self._require(node)
         marked = self.marked.pruned(self.layout, node)
         self._mark(marked, f"Made one cluster of {self.label(node)}", f"state.prune({node})")
 
     def split(self, node: int) -> None:
-        """Make clusters of the two parts of a node.
-
-        Parameters
-        ----------
-        node : int
-            Its number; clusters that hold it are opened as far as needed.
-
-        Raises
-        ------
-        ValueError
-            When it is a leaf.
-        """
+        """Make clusters of the two parts of a node."""
         self._require(node)
         parts = self.tree.nodes[node].children
         if not parts:
@@ -263,18 +166,7 @@ class NavigatorState(Walks, param.Parameterized):
         self._mark(marked, f"Opened {self.label(node)}", f"state.split({node})")
 
     def take_cut(self, frontier: Sequence[int]) -> None:
-        """Cut the tree at given nodes.
-
-        Parameters
-        ----------
-        frontier : sequence of int
-            Every leaf is one of them or lies below one.
-
-        Raises
-        ------
-        ValueError
-            When they overlap or leave out rows.
-        """
+        """Cut the tree at given nodes."""
         nodes = [int(i) for i in frontier]
         self.tree.regrouped(np.zeros(0, dtype=np.intp), nodes)
         told = f"Cut by hand: {counted(len(nodes), 'cluster')}"
@@ -283,28 +175,11 @@ class NavigatorState(Walks, param.Parameterized):
     # -- results ---------------------------------------------------------------------------------
 
     def cluster_labels(self) -> Labels:
-        """Return the cluster of each row of the cohort.
-
-        Returns
-        -------
-        array of int (n,)
-            Places in `frontier`, from 0.
-        """
+        """Return the cluster of each row of the cohort, (n,)."""
         return self.layout.part_of(self.labels, self.frontier)
 
     def clustering(self) -> TreeCut:
-        """Return the cut as a fitted clustering, for instance for `ClusterExplorer`.
-
-        Returns
-        -------
-        TreeCut
-            Clusters in the order of `frontier`, with their names.
-
-        Raises
-        ------
-        ValueError
-            When the tree is empty.
-        """
+        """Return the cut as a fitted clustering, for instance for `ClusterExplorer`."""
         if self.empty:
             message = "The tree is empty: there is nothing to cluster."
             raise ValueError(message)

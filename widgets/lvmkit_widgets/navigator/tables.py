@@ -15,19 +15,7 @@ RANKED = 100  # codes of each cluster in the table that is taken away
 
 
 def nodes_table(state: NavigatorState) -> pd.DataFrame:
-    """Return one row for every node.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        node, branch (its place), name, parent, depth, n, share, cluster (of the cut), strength, support, reason,
-        terms.
-    """
+    """Return one row for every node."""
     figures, layout = state.figures, state.layout
     nodes, place = state.tree.nodes, {node: k for k, node in enumerate(state.frontier)}
     columns: dict[str, Any] = {
@@ -48,37 +36,13 @@ def nodes_table(state: NavigatorState) -> pd.DataFrame:
 
 
 def terms_of(state: NavigatorState, node: int) -> str:
-    """Write the most relevant codes of a node at the λ of now.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-    node : int
-        Which.
-
-    Returns
-    -------
-    str
-        Codes or words, with commas.
-    """
+    """Write the most relevant codes of a node at the λ of now."""
     best = state.figures.best(node, most=WORDS, balance=state.balance)
     return ", ".join(state.figures.words[j] for j in best)
 
 
 def clusters_table(state: NavigatorState) -> pd.DataFrame:
-    """Return one row for every cluster of the cut.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        cluster, node, branch, name, n, share, leaves, terms.
-    """
+    """Return one row for every cluster of the cut."""
     figures, layout = state.figures, state.layout
     nodes = list(state.frontier)
     sizes, weights = figures.sizes(), figures.weights()
@@ -97,18 +61,7 @@ def clusters_table(state: NavigatorState) -> pd.DataFrame:
 
 
 def codes_table(state: NavigatorState) -> pd.DataFrame:
-    """Return the most relevant codes of every cluster of the cut, at the λ of now.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        cluster, branch, name, rank, code, title, n, share, overall, lift, relevance.
-    """
+    """Return the most relevant codes of every cluster of the cut, at the λ of now."""
     figures, rows = state.figures, []
     for k, node in enumerate(state.frontier):
         score = figures.scores([node], state.balance)[0]
@@ -133,23 +86,7 @@ def codes_table(state: NavigatorState) -> pd.DataFrame:
 
 
 def rows_table(state: NavigatorState) -> pd.DataFrame:
-    """Return the cluster and the leaf of every row, by its id: for this machine, not to be shared.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        record, cluster, branch, name, leaf.
-
-    Raises
-    ------
-    ValueError
-        Without a cohort.
-    """
+    """Return the cluster and the leaf of every row, by its id: for this machine, not to be shared."""
     if state.corpus is None:
         message = "There are no rows: pass the cohort to TreeNavigator."
         raise ValueError(message)
@@ -168,19 +105,7 @@ def rows_table(state: NavigatorState) -> pd.DataFrame:
 
 
 def tree_json(state: NavigatorState) -> str:
-    """Write the tree with its names and cut as JSON.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        An object with `cut` (the clusters' nodes) and `nodes` (the columns of `nodes_table` and `children`);
-        what is missing is null, what is hidden a text.
-    """
+    """Write the tree with its names and cut as JSON."""
     records = nodes_table(state).to_dict("records") if not state.empty else []
     for record, node in zip(records, state.tree.nodes, strict=True):
         record["children"] = list(node.children)
@@ -192,18 +117,7 @@ def tree_json(state: NavigatorState) -> str:
 
 
 def tree_text(state: NavigatorState) -> str:
-    """Write the tree as indented lines, down to the cut.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Place, name, size and first codes of each node; clusters of the cut have their number in brackets.
-    """
+    """Write the tree as indented lines, down to the cut."""
     figures, layout, place = state.figures, state.layout, {}
     place = {node: k for k, node in enumerate(state.frontier)}
     sizes, weights = figures.sizes(), figures.weights()
@@ -222,18 +136,7 @@ def tree_text(state: NavigatorState) -> str:
 
 
 def shown_nodes(state: NavigatorState) -> list[int]:
-    """List the nodes above the cut and on it.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        What is looked at.
-
-    Returns
-    -------
-    list of int
-        Depth first.
-    """
+    """List the nodes above the cut and on it."""
     cut, found, waiting = set(state.frontier), [], [0] if not state.empty else []
     while waiting:
         node = waiting.pop()

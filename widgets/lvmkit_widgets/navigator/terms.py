@@ -40,13 +40,7 @@ class Terms(TreePart):
         self.layout = "relevance"
 
     def bind(self, state: NavigatorState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : NavigatorState
-            Whose codes are shown.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self._held = []
         self.relevance.param.update(
@@ -75,13 +69,7 @@ class Terms(TreePart):
         self._place()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self.tree: Any = board.components["tree"]
         board.listen("relevance", "balance", self._weigh)
         board.listen("relevance", "code", self.search)
@@ -89,11 +77,9 @@ class Terms(TreePart):
         board.listen("tree", "row", self._missed)
 
     def _missed(self, row: int | None) -> None:
-        """Say again where the numbers of the node are, should the browser say that it has none.
-
-        It says so together with the node that was picked, and the fields of one message come in no order: this may
-        come after the answer to the pick, and would undo it.
-        """
+        """Say again where the numbers of the node are, should the browser say that it has none."""
+        # It says so together with the node that was picked, and the fields of one message come in no order: this may
+        # come after the answer to the pick, and would undo it.
         if row is None and self.state.node in self._held:
             self._place()
 
@@ -129,52 +115,20 @@ class Split(TreePart):
         self._terms.refresh()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         every: Any = board
         self._terms = next(part for part in every.every_part if isinstance(part, Terms))
         board.listen("branches", "pick", self.search)
 
 
 def holds_all(state: NavigatorState, cells: int = LIVE_CELLS) -> bool:
-    """Tell whether a browser holds the numbers of all nodes.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose tree.
-    cells : int
-        Most numbers.
-
-    Returns
-    -------
-    bool
-        True for most trees.
-    """
+    """Tell whether a browser holds the numbers of all nodes."""
     n, c = state.figures.counted.counts.shape
     return n * c <= cells
 
 
 def held_nodes(state: NavigatorState, cells: int) -> list[int]:
-    """Choose the nodes whose numbers a browser gets.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose tree.
-    cells : int
-        Most numbers.
-
-    Returns
-    -------
-    list of int
-        All; else what is picked with its parts, the clusters and the nodes near the root.
-    """
+    """Choose the nodes whose numbers a browser gets."""
     if holds_all(state, cells):
         return list(range(len(state.layout)))
     room = max(cells // max(len(state.figures.words), 1), 8)
@@ -190,22 +144,7 @@ def held_nodes(state: NavigatorState, cells: int) -> list[int]:
 def packed(
     state: NavigatorState, held: list[int], columns: list[int] | None = None
 ) -> dict[str, Any]:
-    """Pack the numbers of some nodes.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose figures.
-    held : list of int
-        Nodes.
-    columns : list of int, optional
-        Codes; by default all.
-
-    Returns
-    -------
-    dict
-        Fields of a `Relevance`.
-    """
+    """Pack the numbers of some nodes."""
     figures: Figures = state.figures
     index = np.array(held, dtype=np.intp)
     kept = np.arange(len(figures.words)) if columns is None else np.array(columns, dtype=np.intp)
@@ -223,18 +162,7 @@ def packed(
 
 
 def labels_of(state: NavigatorState) -> dict[str, str]:
-    """Say what the columns of the codes are.
-
-    Parameters
-    ----------
-    state : NavigatorState
-        Whose rows are documents or people.
-
-    Returns
-    -------
-    dict
-        Labels of a `Relevance`.
-    """
+    """Say what the columns of the codes are."""
     thing, noun = state.thing, state.noun
     labels = {
         "code": thing.capitalize(),
@@ -268,18 +196,7 @@ def labels_of(state: NavigatorState) -> dict[str, str]:
 
 
 def help_of(thing: str) -> str:
-    """Explain the table of codes.
-
-    Parameters
-    ----------
-    thing : str
-        What a column is called.
-
-    Returns
-    -------
-    str
-        For the question mark beside the title.
-    """
+    """Explain the table of codes."""
     return (
         f"λ = 1 ranks {thing}s by how frequent they are in the branch; λ = 0 by how much more frequent they are there "
         "than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is λ·log(share) + "

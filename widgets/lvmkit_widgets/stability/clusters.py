@@ -49,18 +49,7 @@ class Clusters(StabilityPart):
 
 
 def draw_bars(state: StabilityState) -> str:
-    """Draw the clusters that are looked at.
-
-    Parameters
-    ----------
-    state : StabilityState
-        Whose study.
-
-    Returns
-    -------
-    str
-        SVG; empty before the first repeat.
-    """
+    """Draw the clusters that are looked at."""
     study = state.study
     if study is None:
         return ""
@@ -69,18 +58,7 @@ def draw_bars(state: StabilityState) -> str:
 
 
 def clusters_frame(state: StabilityState) -> pd.DataFrame:
-    """Tabulate the clusters that are looked at, fit to be shared.
-
-    Parameters
-    ----------
-    state : StabilityState
-        Whose study.
-
-    Returns
-    -------
-    DataFrame
-        As `lvmkit.charts.cluster_stability_table`, sizes as text where they are hidden.
-    """
+    """Tabulate the clusters that are looked at, fit to be shared."""
     study = state.study
     if study is None:
         return pd.DataFrame(columns=[column["key"] for column in columns_of()])
@@ -89,18 +67,7 @@ def clusters_frame(state: StabilityState) -> pd.DataFrame:
 
 
 def rows_of(state: StabilityState) -> list[dict[str, Any]]:
-    """Describe the clusters that are looked at.
-
-    Parameters
-    ----------
-    state : StabilityState
-        Whose study.
-
-    Returns
-    -------
-    list of dict
-        Rows of the table.
-    """
+    """Describe the clusters that are looked at."""
     table = clusters_frame(state).astype(object)
     kept = [column["key"] for column in columns_of()]
     shown = table[kept].where(table[kept].notna(), None)
@@ -108,13 +75,7 @@ def rows_of(state: StabilityState) -> list[dict[str, Any]]:
 
 
 def columns_of() -> list[dict[str, Any]]:
-    """Describe the columns.
-
-    Returns
-    -------
-    list of dict
-        Of a `Table`.
-    """
+    """Describe the columns."""
     swaps = "The cluster with which it swaps most members, from a tenth of both on"
     return [
         {"key": "label", "label": "Cluster", "kind": "text"},

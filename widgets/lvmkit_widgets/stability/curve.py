@@ -48,13 +48,7 @@ class Curve(StabilityPart):
         self.layout = ["curve", "values"]
 
     def bind(self, state: StabilityState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : StabilityState
-            What the part shows and changes.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.table.columns = columns_of(state.subject.what)
         against = "depth" if state.subject.what == "depths" else "number of clusters"
@@ -76,13 +70,7 @@ class Curve(StabilityPart):
         self.follow()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("values", "pick", self._pick)
 
     def _pick(self, key: str) -> None:
@@ -92,18 +80,7 @@ class Curve(StabilityPart):
 
 
 def draw_curve(state: StabilityState) -> str:
-    """Draw every method and value.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is known.
-
-    Returns
-    -------
-    str
-        SVG; empty before the first repeat.
-    """
+    """Draw every method and value."""
     table = state.table()
     if table.empty:
         return ""
@@ -113,34 +90,12 @@ def draw_curve(state: StabilityState) -> str:
 
 
 def row_id(cell: Cell) -> str:
-    """Return the key of a row.
-
-    Parameters
-    ----------
-    cell : Cell
-        Of which.
-
-    Returns
-    -------
-    str
-        Method and value.
-    """
+    """Return the key of a row."""
     return f"{cell.method} · {cell.value}"
 
 
 def columns_of(what: str) -> list[dict[str, Any]]:
-    """Describe the columns.
-
-    Parameters
-    ----------
-    what : str
-        What values are, in the plural.
-
-    Returns
-    -------
-    list of dict
-        Of a `Table`.
-    """
+    """Describe the columns."""
     found = {"key": "found", "label": "Clusters", "kind": "integer", "help": "Of the first fit"}
     deep = what == "depths"
     return [
@@ -156,18 +111,7 @@ def columns_of(what: str) -> list[dict[str, Any]]:
 
 
 def rows_of(state: StabilityState) -> list[dict[str, Any]]:
-    """Describe every method and value.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is known.
-
-    Returns
-    -------
-    list of dict
-        Rows of the table.
-    """
+    """Describe every method and value."""
     best = state.table().attrs["recommended"]
     order = list(state.subject.methods)
     rows = []

@@ -87,20 +87,7 @@ def can_be_saved(state: StabilityState) -> bool:
 
 
 def picture_of(state: StabilityState, name: str) -> Any:
-    """Draw a picture as it may be shared.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is looked at; at least one repeat is done.
-    name : {"curve", "bars", "consensus"}
-        Which.
-
-    Returns
-    -------
-    altair.LayerChart
-        To be written as a file.
-    """
+    """Draw a picture as it may be shared."""
     if name == "curve":
         return charts.stability_curve_chart(
             charts.stability_curve_table(state.table()), goal=GOAL, width=760

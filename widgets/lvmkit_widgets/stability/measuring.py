@@ -25,39 +25,19 @@ class Cell(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """Work that adds one repeat to a cell.
+    """Work that adds one repeat to a cell."""
 
-    Parameters
-    ----------
-    cell : Cell
-        Which.
-    sampled : bool
-        Whether only a sample of the rows is used.
-    protocol : str
-        As `lvmkit.scores.stability` takes it.
-    """
-
-    cell: Cell
-    sampled: bool
-    protocol: Any
+    cell: Cell  # Which
+    sampled: bool  # Whether only a sample of the rows is used
+    protocol: Any  # As `lvmkit.scores.stability` takes it
 
 
 class Outcome(NamedTuple):
-    """What became of a piece.
+    """What became of a piece."""
 
-    Parameters
-    ----------
-    piece : Piece
-        Which.
-    study : StabilityStudy or None
-        None if it failed or was stopped.
-    failed : str
-        Why, in words.
-    """
-
-    piece: Piece
-    study: StabilityStudy | None
-    failed: str = ""
+    piece: Piece  # Which
+    study: StabilityStudy | None  # None if it failed or was stopped
+    failed: str = ""  # Why, in words
 
 
 def measured(
@@ -67,24 +47,7 @@ def measured(
     resume: StabilityStudy | None = None,
     progress: Any = None,
 ) -> Outcome:
-    """Measure one repeat.
-
-    Parameters
-    ----------
-    subject : Subject
-        What is judged.
-    piece : Piece
-        Which method and value, of which rows, and how.
-    resume : StabilityStudy, optional
-        The repeats before.
-    progress : callable, optional
-        Called with the stage in words and the share done; `Cancelled` from it stops the work.
-
-    Returns
-    -------
-    Outcome
-        Of one repeat more, of a failure, or of nothing when it was stopped.
-    """
+    """Measure one repeat."""
     cell = piece.cell
     sample = subject.sample if piece.sampled else None
     rows = subject.matrix if sample is None else taken(subject.matrix, sample)

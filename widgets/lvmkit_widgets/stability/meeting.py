@@ -44,20 +44,7 @@ class Meeting(StabilityPart):
 
 
 def draw_consensus(state: StabilityState, *, blocks: bool) -> str:
-    """Draw the consensus matrix that is looked at.
-
-    Parameters
-    ----------
-    state : StabilityState
-        Whose study.
-    blocks : bool
-        Whether pairs of clusters are drawn instead of rows.
-
-    Returns
-    -------
-    str
-        SVG; empty before the first repeat.
-    """
+    """Draw the consensus matrix that is looked at."""
     study = state.study
     if study is None:
         return ""

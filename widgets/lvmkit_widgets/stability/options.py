@@ -16,25 +16,7 @@ MOST_VALUES = 40
 
 
 def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
-    """Return values in ascending order.
-
-    Parameters
-    ----------
-    values : iterable of int
-        Numbers of clusters, or depths.
-    name : str, default=""
-        Of the argument that they were given as, if they were.
-
-    Returns
-    -------
-    list of int
-        Each once.
-
-    Raises
-    ------
-    ValueError
-        With what to change.
-    """
+    """Return values in ascending order."""
     given = list(values)
     wrong = [
         v for v in given if isinstance(v, bool) or not isinstance(v, int | np.integer) or v < 1
@@ -53,23 +35,7 @@ def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
 
 
 def checked_repeats(n_repeats: Any) -> int:
-    """Return a number of repeats.
-
-    Parameters
-    ----------
-    n_repeats : int
-        How many.
-
-    Returns
-    -------
-    int
-        The same.
-
-    Raises
-    ------
-    ValueError
-        With what to change.
-    """
+    """Return a number of repeats."""
     whole = isinstance(n_repeats, int | np.integer) and not isinstance(n_repeats, bool)
     if not whole or not 1 <= n_repeats <= MOST_REPEATS:
         message = (
@@ -81,23 +47,7 @@ def checked_repeats(n_repeats: Any) -> int:
 
 
 def checked_protocol(protocol: str) -> str:
-    """Return what is compared.
-
-    Parameters
-    ----------
-    protocol : str
-        As `lvmkit.scores.stability` takes it.
-
-    Returns
-    -------
-    str
-        The same.
-
-    Raises
-    ------
-    ValueError
-        With what to change.
-    """
+    """Return what is compared."""
     if protocol not in PROTOCOLS:
         message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
         raise ValueError(message)
@@ -105,28 +55,7 @@ def checked_protocol(protocol: str) -> str:
 
 
 def parsed_values(text: str) -> list[int]:
-    """Read numbers from a text such as "2-8, 12".
-
-    Parameters
-    ----------
-    text : str
-        Numbers and ranges, separated by commas or blanks.
-
-    Returns
-    -------
-    list of int
-        In ascending order.
-
-    Raises
-    ------
-    ValueError
-        With what to change.
-
-    Examples
-    --------
-    >>> parsed_values("2-4, 8")
-    [2, 3, 4, 8]
-    """
+    """Read numbers from a text such as "2-8, 12"."""
     found: list[int] = []
     for part in re.split(r"[,;\s]+", re.sub(r"\s*[-–]\s*", "-", text.strip())):
         ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
@@ -138,23 +67,7 @@ def parsed_values(text: str) -> list[int]:
 
 
 def written_values(values: Sequence[int]) -> str:
-    """Write numbers as `parsed_values` reads them.
-
-    Parameters
-    ----------
-    values : sequence of int
-        In ascending order.
-
-    Returns
-    -------
-    str
-        Three or more in a row become a range.
-
-    Examples
-    --------
-    >>> written_values([2, 3, 4, 8])
-    '2-4, 8'
-    """
+    """Write numbers as `parsed_values` reads them."""
     runs: list[list[int]] = []
     for value in values:
         if runs and value == runs[-1][-1] + 1:

@@ -49,13 +49,7 @@ class Run(StabilityPart):
         }
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         self._status: Any = board.components["status"]
         board.listen("run", "pressed", lambda _: self._asked())
@@ -143,18 +137,7 @@ class Run(StabilityPart):
 
 
 def controls_of(state: StabilityState) -> list[dict[str, Any]]:
-    """Describe the controls.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What can be chosen.
-
-    Returns
-    -------
-    list of dict
-        Of a `Form`.
-    """
+    """Describe the controls."""
     protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
     what = state.subject.what
     return [

@@ -29,17 +29,7 @@ GOAL = 0.9  # mean index that is called stable
 
 
 class StabilityState(param.Parameterized):
-    """Studies of methods and values, which of them is looked at, and what is still to be measured.
-
-    Parameters
-    ----------
-    subject : Subject
-        What is judged.
-    values : iterable of int, optional
-        Numbers of clusters, or depths, to compare.
-    n_repeats : int, default=5
-        Repeats of each.
-    """
+    """Studies of methods and values, which of them is looked at, and what is still to be measured."""
 
     method = param.String(default="", doc="Whose clusters are looked at.")
     value = param.Integer(default=2, doc="Number of clusters, or depth, that is looked at.")
@@ -84,43 +74,15 @@ class StabilityState(param.Parameterized):
         return self.study_of(self.picked)
 
     def study_of(self, cell: Cell) -> StabilityStudy | None:
-        """Return the best study of a cell there is.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which.
-
-        Returns
-        -------
-        StabilityStudy or None
-            None before its first repeat.
-        """
+        """Return the best study of a cell there is."""
         return self.studies.get(cell) or self.previews.get(cell)
 
     def is_sampled(self, cell: Cell) -> bool:
-        """Tell whether what is known of a cell rests on a sample of the rows.
-
-        Parameters
-        ----------
-        cell : Cell
-            Which.
-
-        Returns
-        -------
-        bool
-            False too if nothing is known.
-        """
+        """Tell whether what is known of a cell rests on a sample of the rows."""
         return cell not in self.studies and cell in self.previews
 
     def cells(self) -> list[Cell]:
-        """Return what is compared: what is looked at first, then the estimator, then the others.
-
-        Returns
-        -------
-        list of Cell
-            Without those that failed.
-        """
+        """Return what is compared: what is looked at first, then the estimator, then the others."""
         subject = self.subject
         fixed = subject.parameter is None
         mine = [subject.own] if fixed else self.values
@@ -130,13 +92,7 @@ class StabilityState(param.Parameterized):
         return [cell for cell in dict.fromkeys([*first, *every]) if cell not in self.failures]
 
     def table(self) -> pd.DataFrame:
-        """Tabulate every repeat.
-
-        Returns
-        -------
-        DataFrame
-            As `lvmkit.scores.stability_over`, with `sampled` (of a sample of the rows).
-        """
+        """Tabulate every repeat."""
         known = self.version, tuple(self.values), tuple(self.chosen)
         if self._table is None or self._table[0] != known:  # every part asks for it
             self._table = known, self._tabulated()
@@ -166,18 +122,7 @@ class StabilityState(param.Parameterized):
         return table
 
     def recommended(self, method: str | None = None) -> Recommendation:
-        """Choose a value of a method by the rule of `lvmkit.scores.stability_over`.
-
-        Parameters
-        ----------
-        method : str, optional
-            By default the one that is looked at.
-
-        Returns
-        -------
-        Recommendation
-            The value, None before anything is known, and why.
-        """
+        """Choose a value of a method by the rule of `lvmkit.scores.stability_over`."""
         return self._best(self.table(), method or self.method)
 
     def _best(self, table: pd.DataFrame, method: str) -> Recommendation:
@@ -185,58 +130,17 @@ class StabilityState(param.Parameterized):
         return recommendation(table[table["method"] == method], goal=GOAL)
 
     def hidden(self, study: StabilityStudy) -> Labels:
-        """Return the clusters of a study of which nothing is told, because too few rows are in them.
-
-        Parameters
-        ----------
-        study : StabilityStudy
-            Which.
-
-        Returns
-        -------
-        array of int
-            Their numbers.
-        """
+        """Return the clusters of a study of which nothing is told, because too few rows are in them."""
         return study.clusters[study.sizes < self.threshold]
 
     def sizes(self, study: StabilityStudy) -> list[int | str]:
-        """Return the sizes of a study's clusters as they may be shown.
-
-        Parameters
-        ----------
-        study : StabilityStudy
-            Which.
-
-        Returns
-        -------
-        list of int or str
-            "<11" where small, "hidden" where hidden so that others cannot be found.
-        """
+        """Return the sizes of a study's clusters as they may be shown."""
         masked = suppression(study.sizes[:, None], threshold=self.threshold).cells[:, 0]
         sizes = zip(study.sizes.tolist(), masked, strict=True)
         return [shown_count(np.nan if gone else n, n, self.threshold) for n, gone in sizes]
 
     def estimator_at(self, value: int | None = None, *, method: str | None = None) -> Any:
-        """Return a method with a number of clusters, or a depth, fitted to all rows, to use it elsewhere.
-
-        Parameters
-        ----------
-        value : int, optional
-            By default the one that is looked at.
-        method : str, optional
-            By default the one that is looked at.
-
-        Returns
-        -------
-        estimator
-            Fitted; for example for `ClusterExplorer`. For its own number it is the estimator that was
-            given, if that is fitted.
-
-        Raises
-        ------
-        ValueError
-            When there is no such method.
-        """
+        """Return a method with a number of clusters, or a depth, fitted to all rows, to use it elsewhere."""
         name = method or self.method
         if name not in self.subject.methods:
             known = ", ".join(self.subject.methods)
@@ -255,24 +159,7 @@ class StabilityState(param.Parameterized):
         n_repeats: int | None = None,
         protocol: str | None = None,
     ) -> None:
-        """Set what is compared; what is measured already is kept as long as it is of the same protocol.
-
-        Parameters
-        ----------
-        values : sequence of int, optional
-            Numbers of clusters, or depths.
-        chosen : sequence of str, optional
-            Names of methods.
-        n_repeats : int, optional
-            Repeats of each.
-        protocol : str, optional
-            As `lvmkit.scores.stability` takes it.
-
-        Raises
-        ------
-        ValueError
-            With what to change.
-        """
+        """Set what is compared; what is measured already is kept as long as it is of the same protocol."""
         fields: dict[str, Any] = {}
         if values is not None:
             fields["values"] = checked_values(values)
@@ -293,25 +180,11 @@ class StabilityState(param.Parameterized):
         self.param.update(**fields, method=method, value=value, version=self.version + 1)
 
     def pick(self, method: str, value: int) -> None:
-        """Look at another method or value.
-
-        Parameters
-        ----------
-        method : str
-            Its name.
-        value : int
-            Number of clusters, or depth.
-        """
+        """Look at another method or value."""
         self.param.update(method=method, value=value)
 
     def todo(self) -> list[Piece]:
-        """Return what is still to be measured: first all of it on a sample, then repeat by repeat.
-
-        Returns
-        -------
-        list of Piece
-            Empty when everything is measured.
-        """
+        """Return what is still to be measured: first all of it on a sample, then repeat by repeat."""
         cells = self.cells()
         known = {cell: study.n_repeats for cell, study in self.studies.items()}
         first = []
@@ -327,31 +200,12 @@ class StabilityState(param.Parameterized):
         return [*first, *later]
 
     def measured(self, piece: Piece, progress: Any = None) -> Outcome:
-        """Measure one repeat; touches nothing, so that it may run in a thread.
-
-        Parameters
-        ----------
-        piece : Piece
-            What to measure.
-        progress : callable, optional
-            Called with the stage in words and the share done; `Cancelled` from it stops the work.
-
-        Returns
-        -------
-        Outcome
-            To be handed to `take`.
-        """
+        """Measure one repeat; touches nothing, so that it may run in a thread."""
         resume = None if piece.sampled else self.studies.get(piece.cell)
         return measured(self.subject, piece, resume=resume, progress=progress)
 
     def take(self, outcome: Outcome) -> None:
-        """Take what was measured, unless another protocol was asked for meanwhile.
-
-        Parameters
-        ----------
-        outcome : Outcome
-            As `measured` returned it.
-        """
+        """Take what was measured, unless another protocol was asked for meanwhile."""
         if outcome.piece.protocol != self.protocol:
             return
         cell = outcome.piece.cell
@@ -363,13 +217,7 @@ class StabilityState(param.Parameterized):
         self.version += 1
 
     def study_shown(self) -> StabilityStudy | None:
-        """Return the study that is looked at, with the goal of now.
-
-        Returns
-        -------
-        StabilityStudy or None
-            None before its first repeat.
-        """
+        """Return the study that is looked at, with the goal of now."""
         study = self.study
         if study is None:
             return None

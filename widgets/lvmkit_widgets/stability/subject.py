@@ -28,24 +28,7 @@ NUMBERS = 9  # values that are compared, unless the reader says which
 
 
 class Subject:
-    """An estimator and its rows, and the methods it is compared with.
-
-    Parameters
-    ----------
-    estimator : clusterer
-        Fitted or not; it is never changed.
-    cohort : AnnData, DataFrame, array or sparse matrix (n, d)
-        The rows.
-    methods : mapping of str to estimator or callable, optional
-        What to compare with; by default k-means, bisecting k-means and a spectral tree.
-
-    Raises
-    ------
-    TypeError
-        When the estimator is none, or the cohort no table.
-    ValueError
-        When there are fewer than 20 rows, or the estimator was fitted to another kind of rows.
-    """
+    """An estimator and its rows, and the methods it is compared with."""
 
     def __init__(self, estimator: Any, cohort: Any, methods: Mapping[str, Any] | None) -> None:
         if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
@@ -94,40 +77,13 @@ class Subject:
         return method == self.name and (self.parameter is None or value == self.own)
 
     def estimator_at(self, method: str, value: int) -> Any:
-        """Return an unfitted estimator of a method with a value.
-
-        Parameters
-        ----------
-        method : str
-            A key of `methods`.
-        value : int
-            Number of clusters, or depth.
-
-        Returns
-        -------
-        estimator
-            A copy.
-        """
+        """Return an unfitted estimator of a method with a value."""
         if self.is_given(method, value):
             return clone(self.estimator)
         return with_value(self.methods[method], value)
 
     def fitted(self, method: str, value: int) -> Any:
-        """Return an estimator of a method with a value, fitted to all rows.
-
-        Parameters
-        ----------
-        method : str
-            A key of `methods`.
-        value : int
-            Number of clusters, or depth.
-
-        Returns
-        -------
-        estimator
-            Models of lvmkit know the names of the codes; of the given estimator it is itself, if it is
-            fitted.
-        """
+        """Return an estimator of a method with a value, fitted to all rows."""
         if self.is_given(method, value) and self.labels is not None:
             return self.estimator
         made = self.estimator_at(method, value)
@@ -215,19 +171,7 @@ def _sample(n_rows: int) -> Labels | None:
 
 
 def names_of(estimator: Any) -> dict[int, str]:
-    """Return the names that other dashboards keep with a model.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Its `annotations_` hold them, if it has any.
-
-    Returns
-    -------
-    dict of int to str
-        By the numbers in `labels_`. Of merged clusters each part carries the name, and which part it is. Leaves of a
-        tree are called by place and name, as in the tree navigator.
-    """
+    """Return the names that other dashboards keep with a model."""
     notes = getattr(estimator, "annotations_", None) or {}
     given = notes.get("topic_names")
     named: dict[int, str] = {}

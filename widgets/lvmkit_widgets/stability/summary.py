@@ -28,18 +28,7 @@ class Summary(StabilityPart):
 
 
 def verdict_of(state: StabilityState) -> str:
-    """Say how stable the clusters are that are looked at, and what is recommended.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Paragraphs.
-    """
+    """Say how stable the clusters are that are looked at, and what is recommended."""
     study, cell = state.study_shown(), state.picked
     told = [failed for failed in [state.failures.get(cell, "")] if failed]
     if study is not None:
@@ -50,18 +39,7 @@ def verdict_of(state: StabilityState) -> str:
 
 
 def cell_name(state: StabilityState) -> str:
-    """Name what is looked at.
-
-    Parameters
-    ----------
-    state : StabilityState
-        Whose method and value.
-
-    Returns
-    -------
-    str
-        Such as "k-means, 8 clusters".
-    """
+    """Name what is looked at."""
     if state.method == state.subject.name and state.subject.parameter is None:
         return state.method
     deep = state.subject.what == "depths"
@@ -69,18 +47,7 @@ def cell_name(state: StabilityState) -> str:
 
 
 def recommended(state: StabilityState) -> list[str]:
-    """Say which value is recommended, and why.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is looked at.
-
-    Returns
-    -------
-    list of str
-        A sentence; none while fewer than two values are known.
-    """
+    """Say which value is recommended, and why."""
     table = state.table()
     mine = table[table["method"] == state.method]
     if mine["value"].nunique() < 2:
@@ -94,18 +61,7 @@ def recommended(state: StabilityState) -> list[str]:
 
 
 def sampled(state: StabilityState) -> list[str]:
-    """Say what rests on a sample of the rows.
-
-    Parameters
-    ----------
-    state : StabilityState
-        What is known.
-
-    Returns
-    -------
-    list of str
-        A sentence, or none.
-    """
+    """Say what rests on a sample of the rows."""
     subject = state.subject
     cells = [cell for cell in state.cells() if state.is_sampled(cell)]
     if subject.sample is None or not cells:

@@ -84,13 +84,7 @@ class Along(TensorPart):
         self.bic.alt = self.numbers.alt = bic_text(state, state.place)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         for name in ("sparsity", "bic", "numbers"):
             board.listen(name, "pick", self._pick)
 
@@ -105,22 +99,7 @@ class Along(TensorPart):
 
 
 def draw_sparsity(state: TensorState, place: int, *, links: bool = True) -> str:
-    """Draw the strength of entries against λ; of models with a hidden cluster none are shown.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-    links : bool, default=True
-        Whether models can be picked.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Draw the strength of entries against λ; of models with a hidden cluster none are shown."""
     one = state.solutions[place]
     path, modes = one.path, state.modes
     hidden = [
@@ -137,43 +116,13 @@ def draw_sparsity(state: TensorState, place: int, *, links: bool = True) -> str:
 
 
 def draw_bic(state: TensorState, place: int, *, links: bool = True) -> str:
-    """Draw BIC against λ.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-    links : bool, default=True
-        Whether models can be picked.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Draw BIC against λ."""
     chart = tensor_selection_chart(_table(state, place), against="penalty", width=460, links=links)
     return _short(svg(chart))
 
 
 def draw_numbers(state: TensorState, place: int, *, links: bool = True) -> str:
-    """Draw BIC against the number of clusters.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-    links : bool, default=True
-        Whether models can be picked.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Draw BIC against the number of clusters."""
     chart = tensor_selection_chart(
         _table(state, place), against="n_components", width=460, links=links
     )
@@ -181,20 +130,7 @@ def draw_numbers(state: TensorState, place: int, *, links: bool = True) -> str:
 
 
 def bic_text(state: TensorState, place: int) -> str:
-    """Say what the curves of BIC show at a model.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    str
-        For readers who do not see the picture.
-    """
+    """Say what the curves of BIC show at a model."""
     bic = rounded_bic(state)[place]
     return (
         f"{state.named(place)}: BIC {bic:,.0f}."

@@ -75,13 +75,7 @@ class Choice(TensorPart):
         self.sizes.param.update(items=items(state, state.place), selected=state.cluster)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("model", "selected", self._slide)
         board.listen("choose", "pressed", self._pressed)
         board.listen("choose", "values", self._set)
@@ -115,20 +109,7 @@ class Choice(TensorPart):
 
 
 def option(state: TensorState, place: int) -> dict[str, Any]:
-    """Describe a model for the slider.
-
-    Parameters
-    ----------
-    state : TensorState
-        Whose models.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    dict
-        An option of a `Steps`.
-    """
+    """Describe a model for the slider."""
     one = state.solutions[place]
     notes = ["lowest BIC with this number of clusters"] if one.best else []
     if one.n_components == 1:
@@ -141,20 +122,7 @@ def option(state: TensorState, place: int) -> dict[str, Any]:
 
 
 def items(state: TensorState, place: int) -> list[dict[str, Any]]:
-    """Describe the clusters of a model.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    list of dict
-        Items of a `Sizes`.
-    """
+    """Describe the clusters of a model."""
     texts, shares = sizes_of(state, place)
     return [
         {"id": k, "name": f"Cluster {k}", "n": n, "share": share}

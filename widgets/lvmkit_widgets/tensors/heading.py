@@ -12,18 +12,7 @@ FOOTER = (
 
 
 def subtitle(state: TensorState) -> str:
-    """Say how many samples of which shape there are.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Say how many samples of which shape there are."""
     n, modes = len(state.samples.values), state.modes
     few = state.hiding and n < THRESHOLD
     shape = " × ".join(f"{size:,}" for size in modes.shape)

@@ -102,13 +102,7 @@ class People(TensorPart):
             self.agreement.visible = bool(self.agreement.text)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board: Any = board
         board.listen("which", "values", self._set)
         board.listen("each", "pick", lambda mark: self._tell(int(mark["sample"])))
@@ -147,20 +141,7 @@ class People(TensorPart):
 
 
 def certain_fields(state: TensorState, place: int) -> dict[str, Any]:
-    """Draw the histogram of largest posteriors.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    dict
-        Fields of a `Picture`.
-    """
+    """Draw the histogram of largest posteriors."""
     table = certainty_table(state.posteriors(place), threshold=THRESHOLD if state.hiding else None)
     picked = state.cluster if place == state.place else None
     return {
@@ -170,18 +151,7 @@ def certain_fields(state: TensorState, place: int) -> dict[str, Any]:
 
 
 def border_of(state: TensorState) -> dict[str, Any]:
-    """List the samples that might as well belong elsewhere.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    dict
-        Fields of a `Table`.
-    """
+    """List the samples that might as well belong elsewhere."""
     table = samples_table(state)
     found = table[table["posterior"] < DOUBTFUL].sort_values("posterior", kind="stable")[:MOST]
     columns = [
@@ -197,20 +167,7 @@ def border_of(state: TensorState) -> dict[str, Any]:
 
 
 def groups_fields(state: TensorState, place: int) -> dict[str, Any]:
-    """Describe known groups by cluster.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    dict
-        Fields of a `Table`.
-    """
+    """Describe known groups by cluster."""
     table = groups_of(state, place)
     if table is None:
         return {"columns": [], "rows": [], "visible": False}
@@ -224,20 +181,7 @@ def groups_fields(state: TensorState, place: int) -> dict[str, Any]:
 
 
 def agreement_text(state: TensorState, place: int) -> str:
-    """Say how well clusters and known groups agree.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    str
-        Nothing where no groups are known, or a count is hidden that could be found from it.
-    """
+    """Say how well clusters and known groups agree."""
     counted = groups_of(state, place)
     if counted is None or (state.hiding and counted.attrs["hidden"]):
         return ""

@@ -15,20 +15,7 @@ from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
 
 
 def small_clusters(state: TensorState, place: int) -> tuple[int, ...]:
-    """List the clusters whose means and discriminants are hidden now.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    tuple of int
-        Those with fewer than 11 samples, of the fit or of those that were passed; none where nothing is hidden.
-    """
+    """List the clusters whose means and discriminants are hidden now."""
     if not state.hiding:
         return ()
     k = state.solutions[place].n_components
@@ -40,22 +27,7 @@ def small_clusters(state: TensorState, place: int) -> tuple[int, ...]:
 
 
 def shown_model(state: TensorState, place: int) -> tuple[Array, Array]:
-    """Return what may be shown of means and discriminants, NaN elsewhere.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    means : array (K, p1, …, pM)
-        NaN for small clusters; for others, beside the model that is looked at, those that differ from its.
-    discriminants : array (K - 1, p1, …, pM)
-        NaN for small clusters; all of them where the first is small, since they compare with it.
-    """
+    """Return what may be shown of means and discriminants, NaN elsewhere."""
     model = state.solutions[place].model
     means = np.array(model.means_, dtype=float)
     weights = np.array(model.discriminants_, dtype=float)
@@ -83,20 +55,7 @@ def _same_means(means: Array, shown: Array) -> Array:
 
 
 def strengths(state: TensorState, place: int) -> Array:
-    """Return how strong each entry is: the norm of its discriminants, over the clusters that are shown.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    array (p1 · … · pM,)
-        NaN where no discriminant is shown.
-    """
+    """Return how strong each entry is: the norm of its discriminants, over the clusters that are shown."""
     weights = shown_model(state, place)[1]
     flat = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
     norms: Array = np.sqrt(np.nansum(flat**2, axis=0))
@@ -104,40 +63,14 @@ def strengths(state: TensorState, place: int) -> Array:
 
 
 def rounded_bic(state: TensorState) -> Array:
-    """Return BIC of every model, where small counts are hidden no finer than a pixel of its curve.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    array (number of models,)
-        NaN where unknown.
-    """
+    """Return BIC of every model, where small counts are hidden no finer than a pixel of its curve."""
     bic = np.array([one.bic for one in state.solutions], dtype=float)
     known = bic[np.isfinite(bic)]
     return coarse(bic, float(np.ptp(known)) if known.size > 1 else 0.0) if state.hiding else bic
 
 
 def sizes_of(state: TensorState, place: int) -> tuple[list[int | str], Array]:
-    """Return the sizes of the clusters as texts or numbers, and their shares.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    sizes : list of int or str
-        Such as 40 or "<11".
-    shares : array (K,)
-        NaN where hidden.
-    """
+    """Return the sizes of the clusters as texts or numbers, and their shares."""
     labels = state.labels(place)
     whole = np.bincount(labels, minlength=state.solutions[place].n_components).astype(float)
     shown = shown_counts(whole[:, None], THRESHOLD)[1] if state.hiding else whole
@@ -146,23 +79,7 @@ def sizes_of(state: TensorState, place: int) -> tuple[list[int | str], Array]:
 
 
 def groups_of(state: TensorState, place: int, which: int | None = None) -> pd.DataFrame | None:
-    """Count known groups by cluster.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-    which : int, optional
-        Place of the set of samples; by default the one that is looked at.
-
-    Returns
-    -------
-    DataFrame or None
-        group, one column "c0", … for each cluster, total; hidden counts as text. `attrs["hidden"]`
-        says whether there is one. None where no groups are known.
-    """
+    """Count known groups by cluster."""
     groups = state.sets[state.shown_set if which is None else which].groups
     if groups is None:
         return None

@@ -19,25 +19,13 @@ _NEEDED = ("weights_", "means_", "discriminants_", "selected_", "predict_proba")
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A fitted model, and where it stands.
+    """A fitted model, and where it stands."""
 
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        Fitted.
-    penalty, bic : float
-        Of the model; NaN where unknown.
-    path : PenaltyPath or None
-        The path it belongs to; None for a model that was passed alone.
-    step : int
-        Its place in that path, or the nearest by λ.
-    """
-
-    model: Any
-    penalty: float
-    bic: float
-    path: Any
-    step: int
+    model: Any  # Fitted
+    penalty: float  # Of the model; NaN where unknown
+    bic: float  # Of the model; NaN where unknown
+    path: Any  # The path it belongs to; None for a model that was passed alone
+    step: int  # Its place in that path, or the nearest by λ
 
     @property
     def n_components(self) -> int:
@@ -57,44 +45,16 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """Samples that are looked at.
+    """Samples that are looked at."""
 
-    Parameters
-    ----------
-    values : array (n, p1, …, pM)
-        What was measured.
-    groups : Categorical or None
-        Known class of each, in the order of the table's categories or of the alphabet.
-    ids : tuple of str
-        What each is called.
-    name : str
-        What all are called.
-    """
-
-    values: Array
-    groups: Any
-    ids: tuple[str, ...]
-    name: str
+    values: Array  # What was measured
+    groups: Any  # Known class of each, in the order of the table's categories or of the alphabet
+    ids: tuple[str, ...]  # What each is called
+    name: str  # What all are called
 
 
 def checked(model: Any) -> Any:
-    """Refuse what is no fitted model.
-
-    Parameters
-    ----------
-    model : object
-        What was passed.
-
-    Returns
-    -------
-    TensorNormalMixture
-        The same.
-
-    Raises
-    ------
-    TypeError
-        When it is something else.
-    """
+    """Refuse what is no fitted model."""
     if not all(hasattr(model, name) for name in _NEEDED):
         message = (
             f"TensorExplorer needs a fitted TensorNormalMixture; found {type(model).__name__}. "
@@ -105,29 +65,7 @@ def checked(model: Any) -> Any:
 
 
 def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples") -> Samples:
-    """Read samples.
-
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        They must fit it.
-    X : array (n, p1, …, pM) or LabelledTensor
-        Samples.
-    groups : sequence or str, optional
-        Known class of each, or the name of a column of `X.samples`.
-    name : str, default="samples"
-        What they are called.
-
-    Returns
-    -------
-    Samples
-        Checked.
-
-    Raises
-    ------
-    ValueError
-        When they do not fit the model, or groups do not fit them.
-    """
+    """Read samples."""
     plain = X if isinstance(X, Mapping) else getattr(X, "values", X)
     values = check_matrix(plain, "X", accept_sparse=False, allow_nd=True, dtype=np.float64)
     shape = np.shape(model.means_)[1:]
@@ -165,24 +103,7 @@ def modes_of(
     *,
     labels: Sequence[Any] | None = None,
 ) -> Modes:
-    """Name modes and the places along them.
-
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        Knows the shape.
-    X : array or LabelledTensor
-        The latter knows names.
-    mode_names : sequence of str, optional
-        Names of the modes.
-    labels : sequence of sequence of str, optional
-        Names of the places along each.
-
-    Returns
-    -------
-    Modes
-        Names for all.
-    """
+    """Name modes and the places along them."""
     shape = np.shape(model.means_)[1:]
     names = getattr(X, "mode_names", None) if mode_names is None else mode_names
     known = getattr(X, "labels", None) if labels is None else labels
@@ -190,27 +111,7 @@ def modes_of(
 
 
 def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
-    """List the models that can be looked at.
-
-    Parameters
-    ----------
-    model : TensorNormalMixture
-        As passed; it is one of them, be it on the path or not.
-    path : PenaltyPath, result of `select_tensor_components` or None
-        Further models.
-
-    Returns
-    -------
-    tuple of Solution
-        By number of clusters, and λ ascending.
-
-    Raises
-    ------
-    TypeError
-        When `path` is something else.
-    ValueError
-        When its models are of other data.
-    """
+    """List the models that can be looked at."""
     if path is not None and not (hasattr(path, "paths") or hasattr(path, "models")):
         message = (
             f"path is {type(path).__name__}; pass what lvmkit.models.select_penalty or "
@@ -239,20 +140,7 @@ def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
 
 
 def place_of(solutions: Sequence[Solution], model: Any) -> int:
-    """Find the model that was passed.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        As `solutions_of` lists them.
-    model : TensorNormalMixture
-        As passed to it.
-
-    Returns
-    -------
-    int
-        Its place.
-    """
+    """Find the model that was passed."""
     return next(i for i, s in enumerate(solutions) if _same(s.model, model))
 
 

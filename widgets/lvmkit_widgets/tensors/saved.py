@@ -17,18 +17,7 @@ ROOM = 1_500_000  # bytes of means and discriminants; with more the page would g
 
 
 def held(state: TensorState) -> list[int]:
-    """Choose the models that a page holds: of the number of clusters that is looked at.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    list of int
-        Places, λ ascending: evenly along the path, always with the one that is looked at and the best.
-    """
+    """Choose the models that a page holds: of the number of clusters that is looked at."""
     along = list(state.along)
     fields = fields_of(state, state.place)
     size = len(fields["means"]) + len(fields["discriminants"])
@@ -39,18 +28,7 @@ def held(state: TensorState) -> list[int]:
 
 
 def fixed(state: TensorState) -> dict[str, dict[str, Any]]:
-    """Return the fields that a saved page shows with other values.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    dict
-        Name of the component to field to value.
-    """
+    """Return the fields that a saved page shows with other values."""
     places = held(state)
     options = [option(state, place) for place in places]
     if len(places) < len(state.along):
@@ -64,18 +42,7 @@ def fixed(state: TensorState) -> dict[str, dict[str, Any]]:
 
 
 def cases(state: TensorState) -> list[dict[str, Any]]:
-    """Return what a saved page shows when the reader moves λ.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    list of dict
-        Cases of "model.selected".
-    """
+    """Return what a saved page shows when the reader moves λ."""
     places = held(state)
     if len(places) < 2:
         return []

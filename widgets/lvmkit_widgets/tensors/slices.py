@@ -51,13 +51,7 @@ class Slices(TensorPart):
         self.layout = {"row": ["slices", "entries"], "widths": [1.5, 1]}
 
     def bind(self, state: TensorState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : TensorState
-            Its modes are shown.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         modes = state.modes
         order = len(modes.names)
@@ -87,13 +81,7 @@ class Slices(TensorPart):
         self.follow()
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("slices", "cluster", self._picked)
         board.listen("slices", "entry", lambda entry: self.state.find(entry))
         board.listen("entries", "pick", lambda entry: self.state.find(int(entry)))
@@ -104,13 +92,7 @@ class Slices(TensorPart):
             self.state.pick(cluster)
 
     def drawn(self) -> str:
-        """Draw the slice that the reader sees, without links.
-
-        Returns
-        -------
-        str
-            SVG.
-        """
+        """Draw the slice that the reader sees, without links."""
         state, view = self.state, self.slices
         means, weights = shown_model(state, state.place)
         k = min(state.cluster, len(means) - 1)
@@ -136,39 +118,13 @@ class Slices(TensorPart):
 
 
 def marked(state: TensorState, place: int) -> Any:
-    """Return the entries to outline: the selected ones, unless all are.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    array of bool (p1, …, pM)
-        As `tensor_slice_table` takes it.
-    """
+    """Return the entries to outline: the selected ones, unless all are."""
     selected = np.asarray(state.solutions[place].model.selected_, dtype=bool)
     return selected & ~selected.all()
 
 
 def fields_of(state: TensorState, place: int) -> dict[str, Any]:
-    """Describe a model for the browser.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    dict
-        Fields of a `TensorSlices`.
-    """
+    """Describe a model for the browser."""
     means, weights = shown_model(state, place)
     selected = np.asarray(state.solutions[place].model.selected_, dtype=bool)
     return {
@@ -181,20 +137,7 @@ def fields_of(state: TensorState, place: int) -> dict[str, Any]:
 
 
 def list_of(state: TensorState, place: int) -> dict[str, Any]:
-    """Describe the selected entries of a model for the browser.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int
-        Of the model.
-
-    Returns
-    -------
-    dict
-        Fields of a `Table`.
-    """
+    """Describe the selected entries of a model for the browser."""
     table = entries_table(state, place)
     order = len(state.modes.names)
     names = [*table.columns[1 : order + 1]]

@@ -25,23 +25,7 @@ START = (
 
 
 class TensorState(Walks, param.Parameterized):
-    """Models, the one that is looked at, what is picked of it, and the steps that led there.
-
-    Parameters
-    ----------
-    solutions : tuple of Solution
-        Models, by number of clusters and λ.
-    start : int
-        Place of the one to begin with.
-    modes : Modes
-        What modes and their places are called.
-    samples : Samples
-        Those that were passed.
-    path : PenaltyPath or result of `lvmkit.models.select_tensor_components`, optional
-        Where models come from; it recommends one.
-    private : bool, default=True
-        Whether samples stand for people, so that small counts are hidden from others.
-    """
+    """Models, the one that is looked at, what is picked of it, and the steps that led there."""
 
     cluster = param.Integer(default=0, bounds=(0, None), doc="Cluster that is picked.")
     entry = param.Integer(default=None, allow_None=True, doc="Entry that is picked.")
@@ -108,20 +92,7 @@ class TensorState(Walks, param.Parameterized):
         return tuple(i for i, s in enumerate(self.solutions) if s.n_components == k)
 
     def posteriors(self, place: int, which: int | None = None) -> Array:
-        """Return how likely each sample belongs to each cluster of a model.
-
-        Parameters
-        ----------
-        place : int
-            Of the model.
-        which : int, optional
-            Place of the set of samples; by default the one that is looked at.
-
-        Returns
-        -------
-        array (n, K)
-            Rows sum to 1.
-        """
+        """Return how likely each sample belongs to each cluster of a model, (n, K)."""
         key = (place, self.shown_set if which is None else which)
         if key not in self._posteriors:
             values, one = self.sets[key[1]].values, self.solutions[place]
@@ -133,68 +104,22 @@ class TensorState(Walks, param.Parameterized):
         return self._posteriors[key]
 
     def labels(self, place: int, which: int | None = None) -> Labels:
-        """Return the most likely cluster of each sample.
-
-        Parameters
-        ----------
-        place : int
-            Of the model.
-        which : int, optional
-            Place of the set of samples; by default the one that is looked at.
-
-        Returns
-        -------
-        array of int
-            From 0.
-        """
+        """Return the most likely cluster of each sample."""
         return self.posteriors(place, which).argmax(axis=1)
 
     def told(self, place: int) -> str:
-        """Name a model.
-
-        Parameters
-        ----------
-        place : int
-            Of the model.
-
-        Returns
-        -------
-        str
-            Such as "λ = 0.5 · 12 entries".
-        """
+        """Name a model."""
         one = self.solutions[place]
         return f"λ = {penalty_text(one.penalty)} · {entries_text(one.n_selected)}"
 
     def named(self, place: int) -> str:
-        """Name a model with its number of clusters.
-
-        Parameters
-        ----------
-        place : int
-            Of the model.
-
-        Returns
-        -------
-        str
-            Such as "3 clusters, λ = 0.5 · 12 entries".
-        """
+        """Name a model with its number of clusters."""
         return f"{counted(self.solutions[place].n_components, 'cluster')}, {self.told(place)}"
 
     # -- steps -----------------------------------------------------------------------------------
 
     def choose(self, place: int) -> None:
-        """Look at another model.
-
-        Parameters
-        ----------
-        place : int
-            Among `solutions`, from 0.
-
-        Raises
-        ------
-        ValueError
-            When there is no such model.
-        """
+        """Look at another model."""
         if not 0 <= place < len(self.solutions):
             message = f"There is no model {place}; there are 0 to {len(self.solutions) - 1}."
             raise ValueError(message)
@@ -206,18 +131,7 @@ class TensorState(Walks, param.Parameterized):
         self._step(place, f"Recommended: {self.named(place)}", "state.choose_best()")
 
     def choose_n_components(self, n_components: int) -> None:
-        """Look at a number of clusters, with the λ of the lowest BIC.
-
-        Parameters
-        ----------
-        n_components : int
-            Wanted.
-
-        Raises
-        ------
-        ValueError
-            When there is no such model.
-        """
+        """Look at a number of clusters, with the λ of the lowest BIC."""
         places = [i for i, s in enumerate(self.solutions) if s.n_components == n_components]
         if not places:
             known = ", ".join(map(str, self.numbers))
@@ -232,18 +146,7 @@ class TensorState(Walks, param.Parameterized):
         self._step(place, f"Showed {self.named(place)}", code)
 
     def pick(self, cluster: int) -> None:
-        """Look at a cluster.
-
-        Parameters
-        ----------
-        cluster : int
-            Its number.
-
-        Raises
-        ------
-        ValueError
-            When there is no such cluster.
-        """
+        """Look at a cluster."""
         n = self.solution.n_components
         if not 0 <= cluster < n:
             message = f"There is no cluster {cluster}; they are numbered 0 to {n - 1}."
@@ -251,18 +154,7 @@ class TensorState(Walks, param.Parameterized):
         self.cluster = int(cluster)
 
     def find(self, entry: int | None) -> None:
-        """Look at an entry of the tensor.
-
-        Parameters
-        ----------
-        entry : int or None
-            Its number, the last mode counted fastest.
-
-        Raises
-        ------
-        ValueError
-            When there is no such entry.
-        """
+        """Look at an entry of the tensor."""
         size = int(np.prod(self.modes.shape))
         if entry is not None and not 0 <= entry < size:
             message = f"There is no entry {entry}; they are numbered 0 to {size - 1}."
@@ -270,49 +162,20 @@ class TensorState(Walks, param.Parameterized):
         self.entry = None if entry is None else int(entry)
 
     def add_samples(self, X: Any, groups: Any = None, *, name: str = "new samples") -> None:
-        """Look at other samples, such as those that the model was not fitted to.
-
-        Parameters
-        ----------
-        X : array (n, p1, …, pM) or LabelledTensor
-            The samples.
-        groups : sequence or str, optional
-            Known class of each, or a column of `X.samples`.
-        name : str, default="new samples"
-            What they are called.
-        """
+        """Look at other samples, such as those that the model was not fitted to."""
         more = samples_of(self.solution.model, X, groups, name=name)
         with param.edit_constant(self):
             self.param.update(sets=(*self.sets, more), shown_set=len(self.sets))
 
     def remembered(self, name: str, make: Callable[[], Any]) -> Any:
-        """Make something that does not change while the dashboard is open, or take what was made before.
-
-        Parameters
-        ----------
-        name : str
-            What it is.
-        make : callable
-            Makes it.
-
-        Returns
-        -------
-        object
-            Always the same.
-        """
+        """Make something that does not change while the dashboard is open, or take what was made before."""
         if name not in self._remembered:
             self._remembered[name] = make()
         return self._remembered[name]
 
     @contextmanager
     def for_others(self) -> Iterator[None]:
-        """Hide small counts inside the ``with`` block, without a change on the screen.
-
-        Yields
-        ------
-        None
-            Nothing.
-        """
+        """Hide small counts inside the ``with`` block, without a change on the screen."""
         shown = self.hide_small
         with param.parameterized.discard_events(self):
             self.hide_small = True

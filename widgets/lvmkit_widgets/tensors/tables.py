@@ -12,21 +12,7 @@ from lvmkit_widgets.tensors.state import TensorState
 
 
 def entries_table(state: TensorState, place: int | None = None) -> pd.DataFrame:
-    """Return one row per selected entry, strongest first.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-    place : int, optional
-        Of the model; by default the one that is looked at.
-
-    Returns
-    -------
-    DataFrame
-        entry (number), a column for each mode, strength (norm of its discriminants over the clusters), and
-        for each cluster mean_… and discriminant_…; hidden values are NaN.
-    """
+    """Return one row per selected entry, strongest first."""
     at = state.place if place is None else place
     model, modes = state.solutions[at].model, state.modes
     strength = strengths(state, at)
@@ -46,18 +32,7 @@ def entries_table(state: TensorState, place: int | None = None) -> pd.DataFrame:
 
 
 def samples_table(state: TensorState) -> pd.DataFrame:
-    """Return the cluster of every sample: for this machine, not to be shared.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        sample, group (where known), cluster, posterior, second (the next likely cluster), second_posterior.
-    """
+    """Return the cluster of every sample: for this machine, not to be shared."""
     theta = state.posteriors(state.place)
     order = np.argsort(-theta, axis=1, kind="stable")
     rows = np.arange(len(theta))
@@ -72,20 +47,7 @@ def samples_table(state: TensorState) -> pd.DataFrame:
 
 
 def models_table(state: TensorState) -> pd.DataFrame:
-    """Return one row per model.
-
-    Parameters
-    ----------
-    state : TensorState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        n_components, penalty, bic, n_selected, log_likelihood (not where small counts are hidden: it rests on
-        every sample, and so does BIC, which is rounded to three digits of its range), clusters (sizes as they may
-        be shown), best (lowest BIC of its number of clusters), selected.
-    """
+    """Return one row per model."""
     bic = rounded_bic(state)
     rows: list[dict[str, Any]] = [
         {

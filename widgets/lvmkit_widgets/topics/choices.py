@@ -10,20 +10,7 @@ from lvmkit_widgets.topics.corpus import Corpus, runs
 
 
 def check_fit(k: int, n: int, d: int, noun: str, thing: str) -> None:
-    """Check that so many topics can be found.
-
-    Parameters
-    ----------
-    k, n, d : int
-        Topics asked for, rows and columns there are.
-    noun, thing : str
-        What rows (plural) and columns are called.
-
-    Raises
-    ------
-    ValueError
-        With what to change.
-    """
+    """Check that so many topics can be found."""
     try:
         check_size(k, n, d)
     except ValueError as error:
@@ -32,18 +19,7 @@ def check_fit(k: int, n: int, d: int, noun: str, thing: str) -> None:
 
 
 def first_order(corpus: Corpus) -> str:
-    """Choose an attribute to put documents in order by.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Whose attributes.
-
-    Returns
-    -------
-    str
-        A date, a year, or, for people, any attribute; empty for the order of the documents.
-    """
+    """Choose an attribute to put documents in order by."""
     orders = corpus.orders()
     dates = [n for n, v in orders.items() if pd.api.types.is_datetime64_any_dtype(v)]
     years = [name for name in orders if name.lower() in ("year", "date", "time", "anno")]
@@ -52,20 +28,7 @@ def first_order(corpus: Corpus) -> str:
 
 
 def first_bands(corpus: Corpus, order: str) -> str:
-    """Choose an attribute whose stretches can be marked along an order.
-
-    Parameters
-    ----------
-    corpus : Corpus
-        Whose attributes.
-    order : str
-        The attribute documents are put in order by; empty for their places.
-
-    Returns
-    -------
-    str
-        One that seldom changes from one document to the next; empty if there is none.
-    """
+    """Choose an attribute whose stretches can be marked along an order."""
     orders = corpus.orders()
     places = np.arange(len(corpus))
     if order and not pd.api.types.is_numeric_dtype(orders[order]):

@@ -23,27 +23,7 @@ NOT_AN_ORDER = ("text", "n_words", "planted")
 
 
 class Corpus:
-    """Counts, texts and attributes of documents.
-
-    Parameters
-    ----------
-    cohort : AnnData
-        Documents by words, or people by codes.
-    texts : sequence of str, or str, optional
-        A text for each row, or the attribute that holds them; by default the attribute "text".
-    private : bool, optional
-        Whether rows stand for people, so that small counts are hidden and nothing of a row leaves
-        the dashboard. By default rows with a text, or of words, are documents, and others people.
-    name : str
-        What it is called in headings.
-
-    Raises
-    ------
-    TypeError
-        When the cohort is not an AnnData table.
-    ValueError
-        When the cohort is empty, there is no such attribute, or not one text for each row.
-    """
+    """Counts, texts and attributes of documents."""
 
     def __init__(
         self, cohort: Any, *, texts: Any = None, private: bool | None = None, name: str = ""
@@ -78,55 +58,18 @@ class Corpus:
         return "word" if self.of_words else "code"
 
     def matrix(self, words: Sequence[str], *, binary: bool = False) -> Any:
-        """Return the counts in the order of a model's words.
-
-        Parameters
-        ----------
-        words : sequence of str
-            A word that the corpus does not have counts 0.
-        binary : bool, default=False
-            Whether only presence counts.
-
-        Returns
-        -------
-        sparse (n, d)
-            Float32, CSR.
-        """
+        """Return the counts in the order of a model's words, (n, d)."""
         X = self.view.matrix(Subset(), words)
         return (X > 0).astype(np.float32) if binary else X
 
     def labelled(self, words: Sequence[str], *, binary: bool = False) -> AnnData:
-        """Return the counts in a form every model takes.
-
-        Parameters
-        ----------
-        words : sequence of str
-            Of the model.
-        binary : bool, default=False
-            Whether only presence counts, as for Bernoulli mixtures.
-
-        Returns
-        -------
-        AnnData
-            Rows by words.
-        """
+        """Return the counts in a form every model takes."""
         table = pd.DataFrame(index=pd.Index(list(words), dtype=object))
         rows = pd.DataFrame(index=[str(i) for i in range(len(self))])
         return AnnData(self.matrix(words, binary=binary), obs=rows, var=table)
 
     def require_known(self, words: Sequence[str]) -> None:
-        """Refuse a model that knows none of the words.
-
-        Parameters
-        ----------
-        words : sequence of str
-            Of the model.
-
-        Raises
-        ------
-        ValueError
-            With words of both.
-        """
+        """Refuse a model that knows none of the words."""
         codes = self.view.codes
         if set(words).isdisjoint(codes):
             message = (
@@ -137,18 +80,7 @@ class Corpus:
             raise ValueError(message)
 
     def left_out(self, words: Sequence[str]) -> str:
-        """Say what a model leaves out of the corpus.
-
-        Parameters
-        ----------
-        words : sequence of str
-            Of the model.
-
-        Returns
-        -------
-        str
-            Unknown words, words nobody has, and documents without any; empty if there are none.
-        """
+        """Say what a model leaves out of the corpus."""
         codes, thing, told = self.view.codes, self.thing, []
         known = set(words)
         unknown = [code for code in codes if code not in known]
@@ -169,36 +101,14 @@ class Corpus:
         return " ".join(told)
 
     def title(self, row: int) -> str:
-        """Return what a document is called.
-
-        Parameters
-        ----------
-        row : int
-            From 0.
-
-        Returns
-        -------
-        str
-            Its id; the place alone where ids only count.
-        """
+        """Return what a document is called."""
         if self._names is not None:
             return str(self.obs[self._names].iloc[row])
         name = str(self.obs.index[row])
         return f"Document {row + 1}" if name in (str(row), str(row + 1)) else name
 
     def about(self, row: int) -> str:
-        """Return the attributes of a document in one line.
-
-        Parameters
-        ----------
-        row : int
-            From 0.
-
-        Returns
-        -------
-        str
-            Short ones only.
-        """
+        """Return the attributes of a document in one line."""
         record = self.obs.iloc[row]
         apart = (self.text_column, "text", "n_words", "id", self._names)
         names = [str(name) for name in self.obs.columns if name not in apart]
@@ -206,13 +116,7 @@ class Corpus:
         return " · ".join(f"{_spoken(name)} {text}" for name, text in told if 0 < len(text) <= 40)
 
     def orders(self) -> dict[str, pd.Series]:
-        """Return the attributes that rows can be put in order by.
-
-        Returns
-        -------
-        dict of str to Series
-            Numbers, dates, and texts with a few values.
-        """
+        """Return the attributes that rows can be put in order by."""
         found: dict[str, pd.Series] = {}
         for name in map(str, self.obs.columns):
             values = self.obs[name]
@@ -225,22 +129,7 @@ class Corpus:
         return found
 
     def passage(self, row: int, words: Sequence[str]) -> tuple[str, bool]:
-        """Return the part of a document in which a topic's words stand closest.
-
-        Parameters
-        ----------
-        row : int
-            From 0.
-        words : sequence of str
-            Of the topic.
-
-        Returns
-        -------
-        text : str
-            The whole text if it is short.
-        cut : bool
-            Whether there is more.
-        """
+        """Return the part of a document in which a topic's words stand closest."""
         text = "" if self.texts is None else self.texts[row]
         if len(text) <= PASSAGE:
             return text, False
@@ -290,38 +179,14 @@ class Corpus:
 
 
 def word_pattern(words: Sequence[str]) -> re.Pattern[str]:
-    """Return what finds whole words in a text, whatever their case.
-
-    Parameters
-    ----------
-    words : sequence of str
-        Single words or several separated by blanks.
-
-    Returns
-    -------
-    re.Pattern
-        Longer words come first.
-    """
+    """Return what finds whole words in a text, whatever their case."""
     longest = sorted(words, key=len, reverse=True)
     parts = "|".join(re.escape(word).replace("\\ ", r"\W+") for word in longest)
     return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
 
 
 def runs(values: pd.Series, order: npt.NDArray[np.intp]) -> int:
-    """Count the stretches of equal values.
-
-    Parameters
-    ----------
-    values : Series
-        One for each row.
-    order : array of int
-        In which to read them.
-
-    Returns
-    -------
-    int
-        1 if all are equal.
-    """
+    """Count the stretches of equal values."""
     texts = values.astype(object).iloc[order].astype(str).to_numpy()
     return 1 + int((texts[1:] != texts[:-1]).sum())
 

@@ -49,13 +49,7 @@ class Course(TopicPart):
         self.layout = ["along", "course", "no_order"]
 
     def bind(self, state: TopicState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : TopicState
-            Saved pages never hold shares of groups of people.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.course.needs_python = state.private
 
@@ -79,18 +73,7 @@ class Course(TopicPart):
             self.course.param.update(**self.drawn(*key))
 
     def drawn(self, *key: Any) -> dict[str, Any]:
-        """Draw the shares, or say why they are not drawn.
-
-        Parameters
-        ----------
-        *key : object
-            What the picture is made from.
-
-        Returns
-        -------
-        dict
-            Fields of the picture.
-        """
+        """Draw the shares, or say why they are not drawn."""
         draw = functools.partial(draw_course, self.state, key[-1])
         try:
             return {"svg": self.picture(draw, *key), "caption": caption_of(self.state)}
@@ -98,13 +81,7 @@ class Course(TopicPart):
             return {"svg": "", "caption": str(error)}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("along", "values", self._choose)
         board.listen("course", "pick", self.pick)
 
@@ -115,18 +92,7 @@ class Course(TopicPart):
 
 
 def orders_of(state: TopicState) -> list[list[str]]:
-    """List what shares can be drawn along.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose corpus.
-
-    Returns
-    -------
-    list of [value, label]
-        The order of rows is only meant for documents, which have one.
-    """
+    """List what shares can be drawn along."""
     if state.corpus is None:
         return []
     names = [[name, name.replace("_", " ")] for name in state.corpus.orders()]
@@ -134,18 +100,7 @@ def orders_of(state: TopicState) -> list[list[str]]:
 
 
 def controls_of(state: TopicState) -> list[dict[str, Any]]:
-    """Return the controls.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose corpus.
-
-    Returns
-    -------
-    list of dict
-        For a `Form`.
-    """
+    """Return the controls."""
     names = (
         [] if state.corpus is None else [[n, n.replace("_", " ")] for n in state.corpus.orders()]
     )
@@ -157,20 +112,7 @@ def controls_of(state: TopicState) -> list[dict[str, Any]]:
 
 
 def draw_course(state: TopicState, picked: int | None = None) -> str:
-    """Draw the shares along the chosen order.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-    picked : int, optional
-        The topic that stands out.
-
-    Returns
-    -------
-    str
-        SVG.
-    """
+    """Draw the shares along the chosen order."""
     if state.corpus is None:
         return ""
     orders = state.corpus.orders()
@@ -190,20 +132,7 @@ def draw_course(state: TopicState, picked: int | None = None) -> str:
 
 
 def without_small(table: pd.DataFrame, threshold: int) -> Array:
-    """Take away shares that stand for a few people, and those they could be found from.
-
-    Parameters
-    ----------
-    table : DataFrame
-        As `lvmkit.charts.shares_table` gives it for people who have one topic each.
-    threshold : int
-        Smallest number of people that may be shown, apart from 0.
-
-    Returns
-    -------
-    array
-        Shares; 0 where hidden.
-    """
+    """Take away shares that stand for a few people, and those they could be found from."""
     k = int(table["topic"].max()) + 1
     counts = (table["share"] * table["n"]).round().to_numpy(float).reshape(-1, k)
     hidden = suppression_with_totals(counts.T, threshold=threshold).cells.T
@@ -211,18 +140,7 @@ def without_small(table: pd.DataFrame, threshold: int) -> Array:
 
 
 def caption_of(state: TopicState) -> str:
-    """Say what is left out.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Empty for documents.
-    """
+    """Say what is left out."""
     if not (state.private and state.hide_small) or state.corpus is None:
         return ""
     return (

@@ -24,33 +24,15 @@ MOST_HINTED = 12
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """Numbers of one model.
+    """Numbers of one model."""
 
-    Parameters
-    ----------
-    topics : Topics
-        The model.
-    totals : array (d,) or None
-        How often each word occurs; None until documents are read, and for people.
-    leading : array of int (k,) or None
-        How many documents have each topic as their largest; None like `totals`.
-    counts : CodeCounts or None
-        Of people: who has each code, small counts hidden. Shares are then counted, not modelled.
-    whole : CodeCounts or None
-        The same without hiding, to tell which of the hidden ones are small.
-    threshold : int
-        Smaller counts are hidden.
-    n_rows : int
-        Documents or people; 0 without a corpus.
-    """
-
-    topics: Topics
+    topics: Topics  # The model
     totals: npt.NDArray[np.int64] | None = None
     leading: npt.NDArray[np.int64] | None = None
     counts: CodeCounts | None = None
     whole: CodeCounts | None = None
-    threshold: int = 11
-    n_rows: int = 0
+    threshold: int = 11  # Smaller counts are hidden
+    n_rows: int = 0  # Documents or people; 0 without a corpus
 
     @property
     def centers(self) -> Array:
@@ -75,56 +57,19 @@ class Figures:
         return self.counts is not None or self.leading is not None
 
     def scores(self, balance: float) -> Array:
-        """Return the relevance of what may be seen.
-
-        Parameters
-        ----------
-        balance : float
-            1 is probability, 0 is lift.
-
-        Returns
-        -------
-        array (k, d)
-            -inf where a topic does not have the word or the count is hidden.
-        """
+        """Return the relevance of what may be seen, (k, d)."""
         if self.counts is None:
             return self.topics.relevance(balance)
         return score_codes(self.counts, balance)
 
     def best(self, topic: int, *, most: int, balance: float = USUAL) -> list[int]:
-        """Return the most relevant words of a topic.
-
-        Parameters
-        ----------
-        topic : int
-            Its number.
-        most : int
-            How many at most.
-        balance : float, default=0.6
-            1 is probability, 0 is lift.
-
-        Returns
-        -------
-        list of int
-            Columns, best first.
-        """
+        """Return the most relevant words of a topic."""
         score = self._usual[topic] if balance == USUAL else self.scores(balance)[topic]
         order = np.argsort(-score, kind="stable")[:most]
         return [int(i) for i in order if score[i] > -np.inf]
 
     def hints(self, *, most: int = HINTED) -> list[str]:
-        """Return words that stand for each topic.
-
-        Parameters
-        ----------
-        most : int
-            How many, 12 at most.
-
-        Returns
-        -------
-        list of str
-            Words, or what codes mean; empty for an empty topic.
-        """
+        """Return words that stand for each topic."""
         words = self.topics.words
         titles = () if self.counts is None else self.counts.titles
         coded = any(title not in ("", word) for title, word in zip(titles, words, strict=False))
@@ -164,18 +109,7 @@ class Figures:
         return [""] * self.topics.k if self.leading is None else self.leading.tolist()
 
     def spread(self, word: str) -> list[float | None]:
-        """Return how a word spreads over the topics.
-
-        Parameters
-        ----------
-        word : str
-            Any.
-
-        Returns
-        -------
-        list of float or None
-            Shares that sum to 1; None where hidden, nothing for an unknown word.
-        """
+        """Return how a word spreads over the topics."""
         if self.counts is None:
             return [round(float(p), 6) for p in self.topics.spread(word)]
         if word not in self.counts.codes:
@@ -187,18 +121,7 @@ class Figures:
         return [None if np.isnan(value) else round(float(value / whole), 6) for value in n]
 
     def total(self, word: str) -> int | None:
-        """Return how often a word occurs.
-
-        Parameters
-        ----------
-        word : str
-            Any.
-
-        Returns
-        -------
-        int or None
-            None where not known or hidden.
-        """
+        """Return how often a word occurs."""
         if word not in self.topics.words:
             return None
         column = self.topics.words.index(word)
@@ -208,18 +131,7 @@ class Figures:
         return None if self.totals is None else int(self.totals[column])
 
     def fields(self, columns: Sequence[int] | None = None) -> dict[str, Any]:
-        """Pack the numbers for a `Relevance`.
-
-        Parameters
-        ----------
-        columns : sequence of int, optional
-            Words to hold; by default all.
-
-        Returns
-        -------
-        dict
-            Fields of the component.
-        """
+        """Pack the numbers for a `Relevance`."""
         kept = slice(None) if columns is None else np.asarray(columns, dtype=np.intp)
         words = np.array(self.topics.words, dtype=object)[kept]
         fields: dict[str, Any] = {
@@ -246,24 +158,7 @@ class Figures:
 def figures_of(
     topics: Topics, corpus: Corpus | None, mixtures: Any = None, *, threshold: int = 0
 ) -> Figures:
-    """Count what a dashboard shows.
-
-    Parameters
-    ----------
-    topics : Topics
-        The model.
-    corpus : Corpus or None
-        What it is shown with.
-    mixtures : array (n, k), optional
-        Share of each topic in each row; without it the numbers are those of the model alone.
-    threshold : int, default=0
-        Smaller counts of people are hidden, and what would give them away.
-
-    Returns
-    -------
-    Figures
-        Topics of documents weigh what their words do; people are counted in their likeliest topic.
-    """
+    """Count what a dashboard shows."""
     if corpus is None or mixtures is None:
         return Figures(topics)
     if not corpus.private:

@@ -105,34 +105,12 @@ class Files(GivesFiles, TopicPart):
 
 
 def documents_may_go(state: TopicState) -> bool:
-    """Tell whether shares of single documents may be taken away.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    bool
-        Not of people.
-    """
+    """Tell whether shares of single documents may be taken away."""
     return state.corpus is not None and not state.private
 
 
 def note_of(state: TopicState) -> str:
-    """Say what files hold.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        For readers.
-    """
+    """Say what files hold."""
     if state.private:
         return (
             "Tables and the page hold totals only; small counts are hidden in the page always, in "
@@ -142,24 +120,7 @@ def note_of(state: TopicState) -> str:
 
 
 def word_rows(figures: Figures, topic: int, *, most: int, balance: float) -> pd.DataFrame:
-    """Tabulate the most relevant words of a topic.
-
-    Parameters
-    ----------
-    figures : Figures
-        Of the model.
-    topic : int
-        Its number.
-    most : int
-        How many.
-    balance : float
-        1 is probability, 0 is lift.
-
-    Returns
-    -------
-    DataFrame
-        As `lvmkit.charts.relevance_table` gives it for clusters.
-    """
+    """Tabulate the most relevant words of a topic."""
     best = figures.best(topic, most=most, balance=balance)
     share, overall = figures.centers[topic, best], figures.overall[best]
     words = [figures.topics.words[i] for i in best]
@@ -190,18 +151,7 @@ def word_rows(figures: Figures, topic: int, *, most: int, balance: float) -> pd.
 
 
 def terms_frame(state: TopicState) -> pd.DataFrame:
-    """Return the most relevant words of every topic at the λ of now.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    DataFrame
-        topic, name, rank, word, n (expected in the topic), total, share, overall, lift, relevance.
-    """
+    """Return the most relevant words of every topic at the λ of now."""
     figures, parts = state.figures, []
     for topic in range(state.topics.k):
         rows = word_rows(figures, topic, most=WORDS, balance=state.balance)
@@ -214,23 +164,7 @@ def terms_frame(state: TopicState) -> pd.DataFrame:
 
 
 def documents_frame(state: TopicState) -> pd.DataFrame:
-    """Return the share of each topic in each document.
-
-    Parameters
-    ----------
-    state : TopicState
-        Of documents, not of people.
-
-    Returns
-    -------
-    DataFrame
-        document, and a column for each topic.
-
-    Raises
-    ------
-    ValueError
-        For people, and without a corpus.
-    """
+    """Return the share of each topic in each document."""
     if state.corpus is None or state.private:
         message = "Shares of single people are not taken away."
         raise ValueError(message)
@@ -241,36 +175,14 @@ def documents_frame(state: TopicState) -> pd.DataFrame:
 
 
 def map_picture(state: TopicState) -> Any:
-    """Draw the map of the model that is shown.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    altair.LayerChart
-        Sizes are the shares that may be shown.
-    """
+    """Draw the map of the model that is shown."""
     topics, figures = state.topics, state.figures
     table = topic_map_table(topics.centers, topics.weights, names=figures.names())
     return topic_map_chart(table.assign(share=figures.shares))
 
 
 def words_picture(state: TopicState) -> Any:
-    """Draw the words of the topic that is picked.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    altair.LayerChart
-        The 30 most relevant ones at the λ of now.
-    """
+    """Draw the words of the topic that is picked."""
     figures, topic = state.figures, state.topic
     rows = word_rows(figures, topic, most=30, balance=state.balance)
     if figures.counts is not None:

@@ -41,13 +41,7 @@ class Fit(TopicPart):
         self.layout = ["fit", "fitted"]
 
     def bind(self, state: TopicState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : TopicState
-            What the part shows and changes.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         options = [[kind, KINDS[kind]] for kind in state.kinds()]
         self.form.visible = state.corpus is not None
@@ -71,13 +65,7 @@ class Fit(TopicPart):
         self.table.param.update(rows=rows, selected=state.position + 1)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board = board
         board.listen("fit", "pressed", self._fit)
         board.listen("fitted", "pick", lambda place: self._show(int(place) - 1))

@@ -17,56 +17,18 @@ TRACE = 1e-9  # share of a topic that no document has: at 0 its own words would 
 
 @dataclass(frozen=True, eq=False)
 class Topics:
-    """Topics of one fitted model; their numbers are the rows of its `centers_`.
+    """Topics of one fitted model; their numbers are the rows of its `centers_`."""
 
-    Parameters
-    ----------
-    model : estimator
-        Fitted.
-    words : tuple of str, length d
-        What the columns mean.
-    centers : array (k, d)
-        Probability of each word in each topic: of a word drawn from it, or, in Bernoulli mixtures,
-        that a record has it.
-    weights : array (k,)
-        Share of each topic.
-    mass : array (k,)
-        What weighs the rows of `centers` so that they add up to the whole: of a corpus the share of
-        its words (`weighed`); of the model alone its weights, times the lengths of Poisson mixtures.
-    names : tuple of str, length k
-        What the reader calls them.
-    """
-
-    model: Any
-    words: tuple[str, ...]
+    model: Any  # Fitted
+    words: tuple[str, ...]  # What the columns mean
     centers: Array
-    weights: Array
+    weights: Array  # (k,): Share of each topic
     mass: Array
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # What the reader calls them
 
     @classmethod
     def of(cls, model: Any, words: Sequence[str] | None) -> Topics:
-        """Read the topics of a model.
-
-        Parameters
-        ----------
-        model : estimator
-            With `centers_` (k, d) and `weights_` (k,).
-        words : sequence of str, optional
-            What the columns mean if the model knows no names.
-
-        Returns
-        -------
-        Topics
-            With the names kept in the model's `annotations_`.
-
-        Raises
-        ------
-        TypeError
-            When it is not a fitted topic model or mixture.
-        ValueError
-            When its columns have no names and there are not as many `words`.
-        """
+        """Read the topics of a model."""
         if not hasattr(model, "centers_") or not hasattr(model, "weights_"):
             message = (
                 f"TopicRelevance needs fitted models; found {type(model).__name__}. "
@@ -102,20 +64,7 @@ class Topics:
         return cls(model, tuple(map(str, named)), centers, weights, mass, known)
 
     def weighed(self, mixtures: Array, lengths: Array) -> Topics:
-        """Weigh the topics by their share of a corpus.
-
-        Parameters
-        ----------
-        mixtures : array (n, k)
-            Share of each topic in each document.
-        lengths : array (n,)
-            Words of each document; all alike where `centers` are shares of records.
-
-        Returns
-        -------
-        Topics
-            With this mass.
-        """
+        """Weigh the topics by their share of a corpus."""
         found = np.asarray(lengths @ mixtures, dtype=float)
         found = np.maximum(found / found.sum(), TRACE)
         return replace(self, mass=found / found.sum())
@@ -154,63 +103,21 @@ class Topics:
         return "by moments alone" + told.partition("steps")[2] if by_moments else told
 
     def spread(self, word: str) -> Array:
-        """Return how a word spreads over the topics.
-
-        Parameters
-        ----------
-        word : str
-            Of the model, or any other.
-
-        Returns
-        -------
-        array (k,)
-            Probability of each topic given the word; empty for an unknown word.
-        """
+        """Return how a word spreads over the topics, (k,)."""
         if word not in self.words:
             return np.zeros(0)
         joint = self.mass * self.centers[:, self.words.index(word)]
         return joint / joint.sum() if joint.sum() > 0 else joint
 
     def relevance(self, balance: float) -> Array:
-        """Return the relevance of each word for each topic.
-
-        Parameters
-        ----------
-        balance : float
-            1 is probability, 0 is lift.
-
-        Returns
-        -------
-        array (k, d)
-            Nats; -inf where the topic does not have the word (Sievert & Shirley 2014, eq. 1).
-        """
+        """Return the relevance of each word for each topic, (k, d)."""
         with np.errstate(divide="ignore"):
             own, whole = np.log(self.centers), np.log(self.overall)
         score = own - (1 - balance) * np.where(np.isfinite(whole), whole, 0.0)
         return np.where(self.centers > 0, score, -np.inf)
 
     def renamed(self, topic: int, name: str) -> Topics:
-        """Name a topic, and keep the name with the model.
-
-        Parameters
-        ----------
-        topic : int
-            Its number.
-        name : str
-            Empty to take the name away.
-
-        Returns
-        -------
-        Topics
-            With the name.
-
-        Raises
-        ------
-        TypeError
-            When the name is no text.
-        ValueError
-            When there is no such topic.
-        """
+        """Name a topic, and keep the name with the model."""
         if not isinstance(name, str):
             message = (
                 f'name is {name!r}; pass a text, or "" to take the name of topic {topic} away.'
@@ -227,20 +134,7 @@ class Topics:
 
 
 def names_of(model: Any, k: int) -> tuple[str, ...]:
-    """Return the names kept with a model.
-
-    Parameters
-    ----------
-    model : estimator
-        Its `annotations_` hold them, if it has any.
-    k : int
-        Number of topics.
-
-    Returns
-    -------
-    tuple of str
-        Empty for a topic without a name; those given in a cluster explorer count too.
-    """
+    """Return the names kept with a model."""
     notes = getattr(model, "annotations_", None) or {}
     if KEY in notes:
         return tuple(str(notes[KEY].get(str(j), "")) for j in range(k))
@@ -252,23 +146,7 @@ def names_of(model: Any, k: int) -> tuple[str, ...]:
 
 
 def page_words(models: Sequence[Topics], cells: int, *, top: int = 30) -> list[int]:
-    """Choose the words that a page holds when it cannot hold all.
-
-    Parameters
-    ----------
-    models : sequence of Topics
-        With the same words.
-    cells : int
-        Most numbers, topics times words, over all models.
-    top : int, default=30
-        Words that a table shows.
-
-    Returns
-    -------
-    list of int
-        Columns, in order: every word that is among the `top` of a topic at some of the slider's 101
-        steps, then the most frequent others, for the search, until there are as many as fit.
-    """
+    """Choose the words that a page holds when it cannot hold all."""
     d, rows = len(models[0].words), sum(topics.k for topics in models)
     if d * rows <= cells:
         return list(range(d))

@@ -6,18 +6,7 @@ from lvmkit_widgets.topics.state import TopicState
 
 
 def subtitle(state: TopicState) -> str:
-    """Say how many documents, words and topics there are, and how the fit ended.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        One line.
-    """
+    """Say how many documents, words and topics there are, and how the fit ended."""
     corpus, topics = state.corpus, state.topics
     thing = "words" if corpus is None else f"{corpus.thing}s"
     rows = [] if corpus is None else [f"{len(corpus):,} {corpus.noun}"]
@@ -50,34 +39,12 @@ def _numbers(state: TopicState) -> list[str]:
 
 
 def left_out_of(state: TopicState) -> str:
-    """Say what the model that is shown leaves out of the corpus.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Empty when both have the same words.
-    """
+    """Say what the model that is shown leaves out of the corpus."""
     return "" if state.corpus is None else state.corpus.left_out(state.topics.words)
 
 
 def footer(state: TopicState) -> str:
-    """Say what the numbers are.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Small print.
-    """
+    """Say what the numbers are."""
     if not state.private:
         return " ".join(["Topics are numbered as in the model.", *_numbers(state)])
     small = (

@@ -57,35 +57,14 @@ class Listing(TopicPart):
             self.table.param.update(columns=columns, rows=listing_rows(state))
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("overview", "pick", lambda topic: self.pick({"cluster": topic}))
 
 
 def listing_columns(
     noun: str, thing: str, *, coherent: bool, counted: bool, shares: str
 ) -> list[dict[str, Any]]:
-    """Describe the columns.
-
-    Parameters
-    ----------
-    noun, thing : str
-        What rows (plural) and columns of the corpus are called.
-    coherent, counted : bool
-        Whether coherence and numbers of rows are known.
-    shares : str
-        What the shares are shares of; empty for weights of the model alone.
-
-    Returns
-    -------
-    list of dict
-        Columns of a `Table`.
-    """
+    """Describe the columns."""
     columns: list[dict[str, Any]] = [
         {"key": "topic", "label": "Topic", "kind": "integer"},
         {"key": "name", "label": "Name", "kind": "text"},
@@ -109,18 +88,7 @@ def listing_columns(
 
 
 def shares_of(state: TopicState) -> str:
-    """Say what the shares of topics are shares of.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    str
-        Words, or documents or people where the model counts these; empty for weights of the model.
-    """
+    """Say what the shares of topics are shares of."""
     corpus = state.corpus
     if corpus is None or not state.figures.read:
         return ""
@@ -128,18 +96,7 @@ def shares_of(state: TopicState) -> str:
 
 
 def listing_rows(state: TopicState) -> list[dict[str, Any]]:
-    """List the topics of the model that is shown.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose model.
-
-    Returns
-    -------
-    list of dict
-        Rows of a `Table`.
-    """
+    """List the topics of the model that is shown."""
     figures = state.figures
     coherence = state.coherence(state.topics)
     values = np.full(figures.topics.k, np.nan) if coherence is None else coherence
@@ -158,17 +115,6 @@ def listing_rows(state: TopicState) -> list[dict[str, Any]]:
 
 
 def topics_frame(state: TopicState) -> pd.DataFrame:
-    """Return the topics of the model that is shown as a table, to be taken away.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose model.
-
-    Returns
-    -------
-    DataFrame
-        topic, name, share, coherence, words.
-    """
+    """Return the topics of the model that is shown as a table, to be taken away."""
     table = pd.DataFrame(listing_rows(state))
     return table[["topic", "name", "share", "coherence", "words"]]

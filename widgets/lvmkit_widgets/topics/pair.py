@@ -36,13 +36,7 @@ class Pair(TopicPart):
         """Show the state as it is now: nothing beyond what is picked."""
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("versus", "first", lambda topic: self.pick({"cluster": topic}))
         board.listen("versus", "second", self._against)
         board.listen("versus", "pick", self._word)

@@ -13,12 +13,6 @@ class TopicPart(StatePart[TopicState]):
     """A part of the topic dashboard; its marks pick topics and words."""
 
     def pick(self, mark: Mapping[str, Any]) -> None:
-        """Pick the topic of a mark.
-
-        Parameters
-        ----------
-        mark : mapping
-            With "cluster", the topic's number.
-        """
+        """Pick the topic of a mark."""
         if mark.get("cluster") is not None:
             self.state.topic = int(mark["cluster"])

@@ -39,13 +39,7 @@ class Reading(TopicPart):
         self.layout = ["documents", "no_documents"]
 
     def bind(self, state: TopicState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : TopicState
-            What the part shows and changes.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         self.documents.visible = has_texts(state)
         self.without.visible = not has_texts(state)
@@ -70,13 +64,7 @@ class Reading(TopicPart):
             self.documents.param.update(items=items, marks=marks, opened=None)
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         self._board = board
         board.listen("documents", "open", self._open)
         board.listen("map", "seen", lambda _: self._begin())
@@ -117,55 +105,18 @@ class Reading(TopicPart):
 
 
 def has_texts(state: TopicState) -> bool:
-    """Tell whether documents can be shown.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    bool
-        False without texts.
-    """
+    """Tell whether documents can be shown."""
     return state.corpus is not None and state.corpus.texts is not None
 
 
 def marked_words(state: TopicState, topic: int) -> list[str]:
-    """Return the words of a topic that are marked in texts.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-    topic : int
-        Its number.
-
-    Returns
-    -------
-    list of str
-        Best first.
-    """
+    """Return the words of a topic that are marked in texts."""
     figures = state.figures
     return [figures.topics.words[i] for i in figures.best(topic, most=MARKED)]
 
 
 def document_items(state: TopicState, topic: int) -> list[dict[str, Any]]:
-    """Describe the documents that stand for a topic.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-    topic : int
-        Its number.
-
-    Returns
-    -------
-    list of dict
-        For one topic of `Documents.items`.
-    """
+    """Describe the documents that stand for a topic."""
     corpus = state.corpus
     if corpus is None:
         return []

@@ -17,18 +17,7 @@ SHARED = ("codes", "titles", "totals")  # the same for models of the same words
 
 
 def saved_words(state: TopicState) -> dict[tuple[str, ...], list[int]]:
-    """Choose the words that the page holds.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose models.
-
-    Returns
-    -------
-    dict
-        Words of a model to the columns that are kept, one entry unless models differ in words.
-    """
+    """Choose the words that the page holds."""
     groups: dict[tuple[str, ...], list[Any]] = {}
     for topics in state.versions:
         groups.setdefault(topics.words, []).append(state.figures_of(topics).topics)
@@ -41,22 +30,7 @@ def saved_words(state: TopicState) -> dict[tuple[str, ...], list[int]]:
 
 
 def fixed(state: TopicState, course: Course, *, texts: bool) -> dict[str, dict[str, Any]]:
-    """Return the fields that a saved page shows with other values.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-    course : Course
-        Its picture.
-    texts : bool
-        Whether documents are in the page.
-
-    Returns
-    -------
-    dict
-        Name of the component to field to value.
-    """
+    """Return the fields that a saved page shows with other values."""
     columns = saved_words(state)[state.topics.words]
     labels = labels_of(state, len(columns), len(state.topics.words))
     fields: dict[str, dict[str, Any]] = {
@@ -70,18 +44,7 @@ def fixed(state: TopicState, course: Course, *, texts: bool) -> dict[str, dict[s
 
 
 def documents_of(state: TopicState) -> dict[str, Any]:
-    """Return the typical documents of every topic.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-
-    Returns
-    -------
-    dict
-        Fields of `Documents`.
-    """
+    """Return the typical documents of every topic."""
     if not has_texts(state):
         return {"items": {}, "marks": {}, "opened": None}
     every = range(state.topics.k)
@@ -91,22 +54,7 @@ def documents_of(state: TopicState) -> dict[str, Any]:
 
 
 def cases(state: TopicState, course: Course, *, texts: bool) -> list[dict[str, Any]]:
-    """Return what the page shows when the reader moves to another model.
-
-    Parameters
-    ----------
-    state : TopicState
-        What is looked at.
-    course : Course
-        Its picture.
-    texts : bool
-        Whether documents are in the page.
-
-    Returns
-    -------
-    list of dict
-        Cases of "models.selected"; none for a single model.
-    """
+    """Return what the page shows when the reader moves to another model."""
     if len(state.versions) < 2:
         return []
     words, shown = saved_words(state), (state.position, state.topic, state.other)

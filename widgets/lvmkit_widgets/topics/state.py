@@ -35,15 +35,7 @@ TYPICAL = 10  # documents listed for a topic
 
 
 class TopicState(param.Parameterized):
-    """Models, what is picked of them, and how documents are put in order.
-
-    Parameters
-    ----------
-    models : sequence of estimators
-        Fitted; shown by their number of topics, smallest first.
-    corpus : Corpus, optional
-        Documents or people.
-    """
+    """Models, what is picked of them, and how documents are put in order."""
 
     versions = param.List(default=[], constant=True, doc="Topics of every model.")
     position = param.Integer(default=0, bounds=(0, None), doc="Which of the models is shown.")
@@ -97,18 +89,7 @@ class TopicState(param.Parameterized):
         return self.figures_of(self.topics)
 
     def figures_of(self, topics: Topics) -> Figures:
-        """Return the numbers of a model.
-
-        Parameters
-        ----------
-        topics : Topics
-            One of `versions`.
-
-        Returns
-        -------
-        Figures
-            The same object while nothing changes.
-        """
+        """Return the numbers of a model."""
         threshold = self.threshold if self.private and self.hide_small else 0
         read = self.private or self.is_read(topics) or self.reads_quickly(topics)
         key = (id(topics.model), threshold, read)
@@ -121,57 +102,16 @@ class TopicState(param.Parameterized):
         return named
 
     def reads_quickly(self, topics: Topics) -> bool:
-        """Tell whether finding the shares of topics in documents is a matter of milliseconds.
-
-        Parameters
-        ----------
-        topics : Topics
-            One of `versions`.
-
-        Returns
-        -------
-        bool
-            False for models that report progress meanwhile, without a corpus, and for models that
-            cannot tell.
-        """
+        """Tell whether finding the shares of topics in documents is a matter of milliseconds."""
         infer = _inference(topics)
         return self.corpus is not None and infer is not None and not _reports(infer)
 
     def is_read(self, topics: Topics) -> bool:
-        """Tell whether the share of each topic in each document is known already.
-
-        Parameters
-        ----------
-        topics : Topics
-            One of `versions`.
-
-        Returns
-        -------
-        bool
-            Finding out may take a while.
-        """
+        """Tell whether the share of each topic in each document is known already."""
         return id(topics.model) in self._mixtures
 
     def mixtures(self, topics: Topics, *, progress: Progress | None = None) -> Array:
-        """Return the share of each topic in each document.
-
-        Parameters
-        ----------
-        topics : Topics
-            One of `versions`.
-        progress : callable, optional
-            Called with the stage in words and the share done, if the model reports them.
-
-        Returns
-        -------
-        array (n, k)
-            From the model's `transform`, or the probability of each cluster.
-
-        Raises
-        ------
-        ValueError
-            Without a corpus, or when the model can tell neither.
-        """
+        """Return the share of each topic in each document, (n, k)."""
         key = id(topics.model)
         if key not in self._mixtures:
             if self.corpus is None:
@@ -194,13 +134,7 @@ class TopicState(param.Parameterized):
         self.read = len(self._mixtures)
 
     def read_all(self, versions: Sequence[Topics]) -> None:
-        """Read the documents for models that can, before numbers leave the dashboard.
-
-        Parameters
-        ----------
-        versions : sequence of Topics
-            Some of `versions`.
-        """
+        """Read the documents for models that can, before numbers leave the dashboard."""
         for topics in versions if self.corpus is not None else []:
             if _inference(topics) is not None:
                 self.mixtures(topics)
@@ -215,21 +149,7 @@ class TopicState(param.Parameterized):
         return f"{topics.kind} {topics.k}"
 
     def coherence(self, topics: Topics, *, whole: bool = False) -> Array | None:
-        """Return how often the first words of each topic stand together.
-
-        Parameters
-        ----------
-        topics : Topics
-            One of `versions`.
-        whole : bool, default=False
-            Show it while small counts are hidden: for the one at this machine only.
-
-        Returns
-        -------
-        array (k,) or None
-            Mimno et al. 2011; NaN for an empty topic, None without a corpus, or where it would tell
-            of hidden counts: it is made of the numbers of records that have two words.
-        """
+        """Return how often the first words of each topic stand together, (k,)."""
         key = id(topics.model)
         if self.corpus is None or (self.private and self.hide_small and not whole):
             return None
@@ -243,21 +163,7 @@ class TopicState(param.Parameterized):
         return self._coherence[key]
 
     def typical(self, topic: int, *, most: int = TYPICAL) -> list[int]:
-        """Find the documents that stand for a topic.
-
-        Parameters
-        ----------
-        topic : int
-            Its number.
-        most : int, default=10
-            How many at most.
-
-        Returns
-        -------
-        list of int
-            Rows: largest share first, and among equal ones those whose words are most like the
-            topic's (cosine).
-        """
+        """Find the documents that stand for a topic."""
         topics, corpus = self.topics, self.corpus
         if corpus is None or topic in topics.empty:
             return []
@@ -270,15 +176,7 @@ class TopicState(param.Parameterized):
         return [int(i) for i in near[order[:most]]]
 
     def rename(self, topic: int, name: str) -> None:
-        """Name a topic; the model keeps the name in its `annotations_`.
-
-        Parameters
-        ----------
-        topic : int
-            Its number.
-        name : str
-            Empty to take the name away.
-        """
+        """Name a topic; the model keeps the name in its `annotations_`."""
         renamed = self.topics.renamed(topic, name)
         versions = [renamed if t is self.topics else t for t in self.versions]
         for key, (known, figures) in self._figures.items():
@@ -290,36 +188,12 @@ class TopicState(param.Parameterized):
         self._set(versions=versions, message=told)
 
     def kinds(self) -> list[str]:
-        """Return the classes of models that can be fitted, the likeliest first.
-
-        Returns
-        -------
-        list of str
-            Names in `lvmkit`.
-        """
+        """Return the classes of models that can be fitted, the likeliest first."""
         names = [self.topics.kind, *(KINDS if not self.private else reversed(list(KINDS)))]
         return [name for name in dict.fromkeys(names) if name in KINDS]
 
     def plan_fit(self, kind: str, k: int) -> Job:
-        """Prepare to fit another model.
-
-        Parameters
-        ----------
-        kind : str
-            Class of the model.
-        k : int
-            Number of topics.
-
-        Returns
-        -------
-        Job
-            Its result is shown beside the models there are.
-
-        Raises
-        ------
-        ValueError
-            When there is no corpus, or it cannot hold so many topics.
-        """
+        """Prepare to fit another model."""
         corpus = self.corpus
         if corpus is None:
             message = "There are no documents to fit: pass the cohort to TopicRelevance."
@@ -341,13 +215,7 @@ class TopicState(param.Parameterized):
         return Job(f"Fitting {k} topics", work, self.add)
 
     def add(self, model: Any) -> None:
-        """Show another model; one of the same class and size gives way to it.
-
-        Parameters
-        ----------
-        model : estimator
-            Fitted.
-        """
+        """Show another model; one of the same class and size gives way to it."""
         topics = Topics.of(model, None if self.corpus is None else self.corpus.view.codes)
         kept = [t for t in self.versions if (t.kind, t.k) != (topics.kind, topics.k)]
         gone = [id(t.model) for t in self.versions if t not in kept]
@@ -362,13 +230,7 @@ class TopicState(param.Parameterized):
         self._set(versions=versions, position=position, message=told)
 
     def save(self, path: str | Path) -> None:
-        """Save the model that is shown, with the names of its topics.
-
-        Parameters
-        ----------
-        path : str or Path
-            Where to; `lvmkit.load` reads it.
-        """
+        """Save the model that is shown, with the names of its topics."""
         lvmkit.save(self.topics.model, path)
 
     def _set(self, **fields: Any) -> None:

@@ -54,13 +54,7 @@ class Strip(TopicPart):
         self.naming.values = {"name": state.topics.names[state.topic]}
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("models", "selected", self._switch)
         board.listen("sizes", "selected", self._select)
         board.listen("naming", "pressed", self._keep)
@@ -82,34 +76,12 @@ class Strip(TopicPart):
 
 
 def model_steps(state: TopicState) -> list[dict[str, Any]]:
-    """Describe the models for the slider.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose models.
-
-    Returns
-    -------
-    list of dict
-        Options of a `Steps`.
-    """
+    """Describe the models for the slider."""
     return [{"label": str(topics.k), "note": topics.kind} for topics in state.versions]
 
 
 def topic_items(state: TopicState) -> list[dict[str, Any]]:
-    """Describe the topics of the model that is shown.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose model.
-
-    Returns
-    -------
-    list of dict
-        Items of `Sizes`; a hidden one without share.
-    """
+    """Describe the topics of the model that is shown."""
     figures = state.figures
     hints, empty = figures.hints(most=8), figures.topics.empty
     noun = "" if figures.leading is None or state.corpus is None else state.corpus.noun

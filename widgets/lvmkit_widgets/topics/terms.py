@@ -57,13 +57,7 @@ class Terms(TopicPart):
         self.layout = {"row": ["map", "relevance"], "widths": [1, 1.35]}
 
     def bind(self, state: TopicState) -> None:
-        """Follow another state from now on.
-
-        Parameters
-        ----------
-        state : TopicState
-            What the part shows and changes.
-        """
+        """Follow another state from now on."""
         super().bind(state)
         thing = "word" if state.corpus is None else state.corpus.thing
         self.relevance.param.update(
@@ -101,13 +95,7 @@ class Terms(TopicPart):
         )
 
     def connect(self, board: Dashboard) -> None:
-        """Listen to the reader.
-
-        Parameters
-        ----------
-        board : Dashboard
-            The dashboard that holds the components.
-        """
+        """Listen to the reader."""
         board.listen("relevance", "balance", lambda value: self._set(balance=value))
         board.listen("relevance", "code", lambda word: self._set(term=word))
         board.listen("map", "term", lambda word: self._set(term=word))
@@ -124,20 +112,7 @@ class Terms(TopicPart):
 
 
 def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
-    """Place the topics of a model.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose counts may be hidden.
-    topics : Topics
-        The model.
-
-    Returns
-    -------
-    list of dict
-        Items of a `TopicMap`.
-    """
+    """Place the topics of a model."""
     figures = state.figures_of(topics)
     table = topic_map_table(topics.centers, topics.weights)
     rows = table.to_dict("records")
@@ -158,20 +133,7 @@ def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
 
 
 def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str, str]:
-    """Say what the columns of the words are.
-
-    Parameters
-    ----------
-    state : TopicState
-        Whose rows are documents or people.
-    n_shown, n_words : int
-        Words that the page holds, and all there are.
-
-    Returns
-    -------
-    dict
-        Labels of a `Relevance`.
-    """
+    """Say what the columns of the words are."""
     corpus = state.corpus
     thing = "word" if corpus is None else corpus.thing
     read = state.figures.read
@@ -209,18 +171,7 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
 
 
 def help_of(thing: str) -> str:
-    """Explain the table of words.
-
-    Parameters
-    ----------
-    thing : str
-        What a column is called.
-
-    Returns
-    -------
-    str
-        For the question mark beside the title.
-    """
+    """Explain the table of words."""
     return (
         f"λ = 1 ranks {thing}s by how frequent they are in the topic; λ = 0 by how much more frequent "
         "they are there than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is "
