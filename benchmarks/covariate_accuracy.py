@@ -16,12 +16,12 @@ from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import adjusted_mutual_info_score
 from sklearn.preprocessing import StandardScaler
 
+from lvmkit.covariates.logistic import one_hot
+from lvmkit.covariates.marginal_likelihood import refit
+from lvmkit.covariates.similarities import from_embeddings, word_embeddings
+from lvmkit.covariates.similarities.covariance import pooled_covariance
 from lvmkit.datasets import fetch_movie_reviews, make_covariate_clusters
-from lvmkit.fusion.evidence import refit
-from lvmkit.fusion.logistic import one_hot
 from lvmkit.models import CovariateKMeans, covariate_path
-from lvmkit.similarities import from_embeddings, word_embeddings
-from lvmkit.similarities.covariance import pooled_covariance
 
 PUBLISHED = {
     (False, 40, 40): 0.84, (False, 40, 400): 0.71, (False, 40, 4000): 1.0,

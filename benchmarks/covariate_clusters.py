@@ -13,14 +13,14 @@ import cvxpy as cp
 import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score
 
+from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.covariates.admm import ADMM
+from lvmkit.covariates.graph import Graph
+from lvmkit.covariates.logistic import one_hot
+from lvmkit.covariates.path import default_nus
+from lvmkit.covariates.similarities import check_similarity, class_covariance
+from lvmkit.covariates.solver import Fused, Solver
 from lvmkit.datasets import make_covariate_clusters
-from lvmkit.fusion.admm import ADMM
-from lvmkit.fusion.graph import Graph
-from lvmkit.fusion.logistic import one_hot
-from lvmkit.fusion.solver import Fused, Solver
-from lvmkit.models.covariate_path import default_nus
-from lvmkit.similarities import check_similarity, class_covariance
-from lvmkit.streams import single_threaded_blas
 
 RIDGE = 0.1
 CLASSES = 4

@@ -15,10 +15,10 @@ from benchmarks.literal import literal_power
 from benchmarks.measure import Options, machine, options
 from benchmarks.tables import Goal, print_goals, print_table
 from lvmkit import decompose
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.datasets import make_poisson_mixture
 from lvmkit.decompose import Components
 from lvmkit.moments import POISSON, Moments, WhitenedMoments, whiten
-from lvmkit.streams import single_threaded_blas
 
 SIZES = (1_000, 2_000, 5_000, 10_000)
 METHODS: dict[str, Callable[..., Any]] = {

@@ -19,11 +19,11 @@ from lvmkit.datasets import (
     fetch_oslo_bike,
     make_poisson_counts,
 )
-from lvmkit.factorization.ails import ails
-from lvmkit.factorization.counts import Unfolded
-from lvmkit.factorization.starts import balanced
-from lvmkit.factorization.updates import Box
-from lvmkit.models.factor_baselines import factor_baselines
+from lvmkit.sustain.ails import ails
+from lvmkit.sustain.baselines import factor_baselines
+from lvmkit.sustain.initialization import balanced
+from lvmkit.sustain.unfolding import Unfolded
+from lvmkit.sustain.updates import Box
 
 METHODS = ("real", "rounded", "scaled and rounded")
 FINE = 1e-5

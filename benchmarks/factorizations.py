@@ -24,13 +24,13 @@ from benchmarks.measure import (
     options,
 )
 from benchmarks.tables import Goal, print_goals, print_table
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.datasets import make_poisson_counts
-from lvmkit.factorization.counts import Unfolded
-from lvmkit.factorization.fitting import refine
-from lvmkit.factorization.products import Pool
-from lvmkit.factorization.search import threads
-from lvmkit.factorization.updates import Box
-from lvmkit.streams import single_threaded_blas
+from lvmkit.sustain.coordinate_descent import refine
+from lvmkit.sustain.mttkrp import Pool
+from lvmkit.sustain.multi_start import threads
+from lvmkit.sustain.unfolding import Unfolded
+from lvmkit.sustain.updates import Box
 
 R = 10
 TENSOR_MODES = (250, 350)

@@ -14,7 +14,7 @@ from benchmarks.measure import Options, in_new_process, machine, options
 from benchmarks.tables import Goal, print_goals, print_table
 from benchmarks.topic_peers import as_words
 from lvmkit.datasets import make_topics
-from lvmkit.gibbs import topic_mixtures
+from lvmkit.mixtures.gibbs import topic_mixtures
 
 SWEEPS = 20
 

@@ -7,8 +7,8 @@ from scipy.optimize import nnls
 from sklearn.base import BaseEstimator, ClusterMixin
 from threadpoolctl import threadpool_limits
 
-from lvmkit.families import BERNOULLI, Prior
-from lvmkit.mixtures import MixtureParams, smoothed
+from lvmkit.mixtures.e_step import MixtureParams, smoothed
+from lvmkit.mixtures.families import BERNOULLI, Prior
 
 INSIDE = 1e-9
 """Probabilities are kept so far from 0 and 1, where the logarithm ends."""

@@ -14,8 +14,8 @@ from stepmix.stepmix import StepMix
 from benchmarks.literal import STRENGTH as LITERAL_STRENGTH
 from benchmarks.literal import LiteralASVTD
 from lvmkit import BernoulliMixture
-from lvmkit.families import BERNOULLI, Prior
-from lvmkit.mixtures import MixtureParams, smoothed
+from lvmkit.mixtures.e_step import MixtureParams, smoothed
+from lvmkit.mixtures.families import BERNOULLI, Prior
 
 DOCUMENTS_RULE = 0.01
 """EM of the documents stops when the weights move by less (Ruffini et al. 2017, section 5)."""

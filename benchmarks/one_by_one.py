@@ -3,14 +3,14 @@
 Columns are reordered for each right-hand side (Breen and Chang 2011), then the box is searched as by Schnorr and
 Euchner (Chang and Han 2008).
 
-For benchmarks: `lvmkit.factorization.ails.ails(..., solve=one_by_one)`.
+For benchmarks: `lvmkit.sustain.ails.ails(..., solve=one_by_one)`.
 """
 
 from collections.abc import Callable
 
 import numpy as np
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 
 
 def one_by_one(

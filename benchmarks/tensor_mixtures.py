@@ -21,12 +21,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.measure import MEGABYTE, PeakMemory
 from lvmkit import TensorNormalMixture
-from lvmkit._checks import DataWarning
+from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import make_tensor_mixture, tensor_setting
 from lvmkit.datasets.simulate_tensors import autoregressive
-from lvmkit.streams import single_threaded_blas
-from lvmkit.tensor_normal.group_lasso import group_lasso
-from lvmkit.tensor_normal.modes import multiply
+from lvmkit.tensors.group_lasso import group_lasso
+from lvmkit.tensors.modes import multiply
 
 DOCUMENT = {
     "M1": (0.93, 0.72), "M3": (7.74, 13.95), "M4": (21.9, 15.8), "M5": (14.66, 332.96),

@@ -9,17 +9,17 @@ from typing import Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "BernoulliMixture": "lvmkit.models.bernoulli_mixture",
-    "CovariateClusteringClassifier": "lvmkit.models.covariate_clustering",
-    "LatentDirichlet": "lvmkit.models.latent_dirichlet",
-    "PoissonMixture": "lvmkit.models.poisson_mixture",
-    "SUSTain": "lvmkit.models.sustain",
-    "SingleTopic": "lvmkit.models.single_topic",
-    "SpectralTree": "lvmkit.models.spectral_tree",
-    "TensorNormalMixture": "lvmkit.models.tensor_normal_mixture",
+    "BernoulliMixture": "lvmkit.mixtures.bernoulli_mixture",
+    "CovariateClusteringClassifier": "lvmkit.covariates.classifier",
+    "LatentDirichlet": "lvmkit.mixtures.latent_dirichlet",
+    "PoissonMixture": "lvmkit.mixtures.poisson_mixture",
+    "SUSTain": "lvmkit.sustain.sustain",
+    "SingleTopic": "lvmkit.mixtures.single_topic",
+    "SpectralTree": "lvmkit.trees.spectral_tree",
+    "TensorNormalMixture": "lvmkit.tensors.mixture",
     "save": "lvmkit.storage",
     "load": "lvmkit.storage",
-    "show_versions": "lvmkit._versions",
+    "show_versions": "lvmkit.core.versions",
 }
 _PACKAGES = (
     "charts",

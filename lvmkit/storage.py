@@ -10,10 +10,12 @@ from typing import Any, cast, get_args, get_type_hints
 import numpy as np
 
 import lvmkit
-from lvmkit._arguments import checked
-from lvmkit._checks import listed
-from lvmkit._npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of, read_npz, reason_of
-from lvmkit._writing import replacing
+from lvmkit.core.arguments import checked
+from lvmkit.core.npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of, read_npz, reason_of
+from lvmkit.core.validation import listed
+from lvmkit.core.writing import replacing
+from lvmkit.mixtures.initialization import given_params
+from lvmkit.mixtures.moment_model import MomentModel
 from lvmkit.models import (
     BernoulliMixture,
     LatentDirichlet,
@@ -23,14 +25,12 @@ from lvmkit.models import (
     SUSTain,
     TensorNormalMixture,
 )
-from lvmkit.models.moment_model import MomentModel
-from lvmkit.models.starts import given_params
-from lvmkit.models.tensor_search import checked_options
-from lvmkit.subspaces import SubspaceMoments
-from lvmkit.tensor_normal.given import require_covariance
+from lvmkit.moments.subspaces import SubspaceMoments
+from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, POOLED
+from lvmkit.tensors.search_options import checked_options
+from lvmkit.tensors.validation import require_covariance
 from lvmkit.trees import Tree
 from lvmkit.trees.forms import PREFIX, as_arrays, nodes_of
-from lvmkit.weightings import EQUAL_ROWS, POISSON, POOLED
 
 Mixture = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
 Model = Mixture | SpectralTree | SUSTain | TensorNormalMixture

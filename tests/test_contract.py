@@ -37,7 +37,7 @@ def expected_failures(estimator: object) -> dict[str, str]:
 
 
 # Their tiny random data often cannot carry two clusters, which a DataWarning says.
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 # The checks feed real numbers: with binarize=0 they count as present above 0; without it they are refused,
 # as data that are not 0/1 should be.
 @parametrize_with_checks(
@@ -52,7 +52,7 @@ def test_scikit_learn_contract(estimator, check):
 
 
 # The checks feed real numbers, which round_counts turns into counts; without it they are refused.
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 @parametrize_with_checks(
     [
         SingleTopic(n_components=2, em=True, round_counts=True),
@@ -67,7 +67,7 @@ def test_scikit_learn_contract_of_count_models(estimator, check):
 
 
 # Their rows often cannot be split: a DataWarning says why.
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 @parametrize_with_checks(
     [
         SpectralTree(max_depth=2),
@@ -81,7 +81,7 @@ def test_scikit_learn_contract_of_trees(estimator, check):
 
 
 # The checks feed real numbers, and rows of which some round to nothing, which a DataWarning says.
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 @parametrize_with_checks(
     [
         SUSTain(n_components=2, round_counts=True, n_jobs=1),
@@ -94,7 +94,7 @@ def test_scikit_learn_contract_of_scores(estimator, check):
 
 
 # The checks' data are small: some paths end before the gap, and cross-validation has few samples.
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 @parametrize_with_checks(
     [
         CovariateClusteringClassifier(nu=0.1),
@@ -110,7 +110,7 @@ def test_scikit_learn_contract_of_covariate_clusters(estimator, check):
 
 
 # Matrices are tensors of order one. The checks' data are small, and often do not speak for clusters.
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 @parametrize_with_checks(
     [
         TensorNormalMixture(init="kmeans", n_jobs=1),

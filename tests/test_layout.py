@@ -51,7 +51,7 @@ PUBLIC = {
         *("Components", "als", "completion", "joint_diagonalization", "power"),
         *("BY_NAME", "random_projections", "sidiwo", "svd", "svtd"),
     },
-    "lvmkit.gibbs": {"topic_mixtures"},
+    "lvmkit.mixtures.gibbs": {"topic_mixtures"},
     "lvmkit.divisive": {"Growth", "Refusal", "Split", "grow"},
     "lvmkit.trees": {"Node", "Tree"},
     "lvmkit.models": {
@@ -63,7 +63,7 @@ PUBLIC = {
         *("TensorNormalMixture", "select_penalty", "select_tensor_components"),
         *("PenaltyPath", "ComponentsPath"),
     },
-    "lvmkit.similarities": {
+    "lvmkit.covariates.similarities": {
         *("Edges", "check_similarity", "class_covariance", "from_codes", "from_embeddings"),
         *("from_hierarchy", "nearest_neighbors", "word_embeddings"),
     },

@@ -9,8 +9,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
 from lvmkit.charts.theme import INK, TEXT_SIZE, TITLE_SIZE
+from lvmkit.core.typing import Array
 
 ROW = 20
 """Height of a row of text and bar, in pixels."""

@@ -4,9 +4,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, pixels
 from lvmkit.charts.theme import NEUTRAL
+from lvmkit.core.typing import Array
 
 
 def on_log_axis(values: Array) -> Array:

@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import whole_numbers
-from lvmkit._typing import Array, Labels
+from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import whole_numbers
 
 
 def called(path: Any, names: Sequence[str] | None, d: int) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 
 Labels = Sequence[Any]
 

@@ -13,9 +13,6 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from lvmkit import disclosure
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns, unmasked, whole_numbers
-from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
     drawn,
@@ -30,6 +27,9 @@ from lvmkit.charts._frame import (
     whole,
 )
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import require_columns, unmasked, whole_numbers
 from lvmkit.scores.counts import Names, cluster_ids, cluster_names, joined
 
 _ALL = "all"

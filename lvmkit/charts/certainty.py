@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, margin, pixels
 from lvmkit.charts.posteriors import checked_posteriors, cluster_labels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 from lvmkit.disclosure import suppression
 
 _ROW, _GAP = 54, 10  # pixels: the bars of a cluster, and the space below them

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns, whole_numbers
 from lvmkit.charts._frame import cluster_link, drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns, whole_numbers
 from lvmkit.scores import StabilityStudy
-from lvmkit.scores.verdict import DISSOLVES, REAPPEARS, SWAPS
+from lvmkit.scores.stability.verdict import DISSOLVES, REAPPEARS, SWAPS
 
 _ROW = 26
 _WORDS = ("reappears", "doubtful", "dissolves", "not shown")
@@ -27,7 +27,7 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
     Parameters
     ----------
     study : StabilityStudy
-        As made by `lvmkit.scores.stability_study`.
+        As made by `lvmkit.scores.stability.study`.
     hidden : array of int, optional
         Numbers of clusters of which nothing but the name is told, because too few rows are in them.
 

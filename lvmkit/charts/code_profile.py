@@ -5,9 +5,6 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
     cluster_link,
@@ -22,6 +19,9 @@ from lvmkit.charts._frame import (
     whole,
 )
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import require_columns
 from lvmkit.scores.counts import CodeCounts
 
 

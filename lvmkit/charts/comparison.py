@@ -6,9 +6,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import listed, require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     ROW,
     code_link,
@@ -22,6 +19,9 @@ from lvmkit.charts._frame import (
     text_width,
 )
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import listed, require_columns
 from lvmkit.scores.counts import CodeCounts
 
 _RIGHT = 66

@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import whole_numbers
-from lvmkit._typing import Array, Labels
 from lvmkit.charts._frame import apart, cluster_link, drawn, fitted, frame, margin, percent, pixels
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import whole_numbers
 from lvmkit.scores import StabilityStudy
 
 _CELL = (0, 114, 178)
@@ -57,7 +57,7 @@ def consensus_matrix(
     Parameters
     ----------
     study : StabilityStudy
-        As made by `lvmkit.scores.stability_study`.
+        As made by `lvmkit.scores.stability.study`.
     blocks : bool, default=False
         One line per cluster with the mean over all pairs of two different rows, which may be shared,
         instead of one per row.

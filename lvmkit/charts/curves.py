@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import as_finite, require_columns
 
 MOST_SERIES = 2 * len(CATEGORIES)
 """Every hue comes twice, the second time dashed and with points of another shape."""

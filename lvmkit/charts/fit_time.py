@@ -6,11 +6,11 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import listed, require_columns
 from lvmkit.charts._frame import drawn
 from lvmkit.charts.curves import MOST_SERIES, curves_chart
 from lvmkit.charts.theme import INK, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import listed, require_columns
 
 _NEEDED = ("method", "n_components", "seconds", "fit")
 

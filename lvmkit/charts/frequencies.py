@@ -7,8 +7,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     cluster_link,
     code_link,
@@ -24,6 +22,8 @@ from lvmkit.charts._frame import (
     whole,
 )
 from lvmkit.charts.theme import INK, SHADE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 from lvmkit.scores.counts import CodeCounts
 
 _ALL = "all"

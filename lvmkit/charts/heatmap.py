@@ -9,9 +9,6 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import whole_numbers
-from lvmkit._typing import Labels
 from lvmkit.charts._frame import (
     apart,
     cluster_link,
@@ -25,6 +22,9 @@ from lvmkit.charts._frame import (
 )
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Labels
+from lvmkit.core.validation import whole_numbers
 from lvmkit.scores.counts import Names, Titles, cluster_ids, cluster_names, code_columns, joined
 
 _CELL = (0, 114, 178)

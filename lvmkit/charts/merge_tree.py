@@ -7,12 +7,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns, require_parts
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._merges import called, grown, members_of, ordered, shown_of
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns, require_parts
 
 _ROW = 20
 _SMALL = TEXT_SIZE - 2
@@ -39,7 +39,7 @@ def merge_tree_table(
     Parameters
     ----------
     path : CovariateClusterPath
-        As made by `lvmkit.models.covariate_path`.
+        As made by `lvmkit.covariates.path`.
     step : int, optional
         Place of the solution in the path; by default that with the highest marginal likelihood.
     cluster : int, optional

@@ -7,11 +7,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, require_columns, require_parts
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import as_finite, require_columns, require_parts
 
 _PANEL, _HEAD, _GAP = 60, 24, 12  # pixels: a panel, the line above it, the space below
 _AXIS = "ν: how strongly similar covariates are pulled together"
@@ -40,7 +40,7 @@ def path_curves_table(
     Parameters
     ----------
     path : CovariateClusterPath
-        As made by `lvmkit.models.covariate_path`.
+        As made by `lvmkit.covariates.path`.
     selected : int, optional
         Place of the solution that is looked at; by default that with the highest marginal likelihood.
     held_out : array (len(path),), optional

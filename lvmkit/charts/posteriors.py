@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_finite, require_columns
 
 _HIGH, _LEGEND = 190, 20  # pixels: the bars, and the line of a legend
 

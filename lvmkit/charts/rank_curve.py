@@ -4,10 +4,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 
 _PANEL, _HEAD, _GAP = 68, 26, 14  # pixels: a panel, the line above it, the space below
 _MODE = "nonzeros of "

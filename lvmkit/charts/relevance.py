@@ -6,8 +6,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     ROW,
     code_link,
@@ -22,6 +20,8 @@ from lvmkit.charts._frame import (
     whole,
 )
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 from lvmkit.scores.counts import CodeCounts
 from lvmkit.scores.relevance import lift_over, relevance_to
 

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, listed, require_columns, whole_numbers
-from lvmkit._typing import Labels
 from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, percent, pixels, whole
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Labels
+from lvmkit.core.validation import as_finite, listed, require_columns, whole_numbers
 from lvmkit.disclosure import suppression
 
 _ROW, _GAP = 20, 8  # pixels: a row, the space above a mode's name

@@ -4,10 +4,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 from lvmkit.scores.selection import HIGHER_IS_BETTER
 
 _PANEL = 76

@@ -7,9 +7,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import (
     cluster_link,
     drawn,
@@ -22,6 +19,9 @@ from lvmkit.charts._frame import (
 )
 from lvmkit.charts._groups import commonest, grouped
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_finite, require_columns
 
 _HIGH, _STACKED, _BAND = 30, 260, 18  # pixels: a topic's row, all stacked topics, names of bands
 _NAME = 150  # of a value under the picture

@@ -5,8 +5,6 @@ from collections.abc import Collection
 import altair as alt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     ROW,
     cluster_link,
@@ -20,6 +18,8 @@ from lvmkit.charts._frame import (
     whole,
 )
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 from lvmkit.scores.counts import CodeCounts
 
 

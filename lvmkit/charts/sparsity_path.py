@@ -7,12 +7,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns, require_parts, whole_numbers
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns, require_parts, whole_numbers
 
 _NORMS, _HEAD, _COUNTS = 230, 24, 60  # pixels: strengths, the line above them, numbers of entries
 _MOST = 80  # lines; the weakest of more are left out

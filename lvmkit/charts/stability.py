@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, frame, margin, row_labels, rows_of
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 
 _ROW = 30
 
@@ -22,7 +22,7 @@ def stability_table(values: Mapping[str, npt.ArrayLike]) -> pd.DataFrame:
     Parameters
     ----------
     values : mapping of str to array
-        Adjusted Rand indices by name of the method, as `lvmkit.scores.stability` returns them.
+        Adjusted Rand indices by name of the method, as `lvmkit.scores.stability.score` returns them.
 
     Returns
     -------

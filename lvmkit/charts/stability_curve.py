@@ -7,10 +7,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import drawn, fitted, frame, margin
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 _NEEDED = ("method", "value", "n_clusters", "repeat", "ari")
@@ -25,7 +25,7 @@ def stability_curve_table(found: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     found : DataFrame
-        As returned by `lvmkit.scores.stability_over`.
+        As returned by `lvmkit.scores.stability.compare`.
 
     Returns
     -------

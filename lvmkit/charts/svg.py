@@ -13,11 +13,11 @@ import altair as alt
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._arguments import checked
-from lvmkit._checks import unmasked
 from lvmkit.charts._fonts import WIDEST, arial_width
 from lvmkit.charts._tokens import Tokens
 from lvmkit.charts.theme import FONT, INK, theme
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import unmasked
 
 _LINK = re.compile(r'<a xlink:href="[^"#]*(#(?:code|cluster)=[^"]*)"([^>]*)>(?=<\w+ ([^>]*)>)')
 _LABEL = re.compile(r'aria-label="([^"]*)"')

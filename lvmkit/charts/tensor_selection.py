@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import check_classes, require_columns, require_parts
 from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
 from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
 from lvmkit.charts.theme import CATEGORIES, INK, OTHER, PICKED, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import check_classes, require_columns, require_parts
 from lvmkit.scores import error_rate
 
 _HEAD, _PANEL, _GAP = 24, 96, 14  # pixels: the line above a panel, a panel, the space below

@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
 from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL, TEXT_SIZE
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_numbers, require_columns
 
 _ABOVE, _BELOW = (0, 114, 178), (213, 94, 0)  # as PICKED and OTHER
 _UNKNOWN = (138, 143, 152, 70)

@@ -4,7 +4,7 @@ from typing import Any, TypeVar
 
 import altair as alt
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 
 INK = "#1f2328"
 """Color of text and axes; `svg` replaces it by `currentColor`, so that a page's CSS decides."""

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import cluster_link, drawn, fitted, frame, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_numbers, require_columns
 
 _LARGEST = 0.16  # radius of a circle for the whole, in widths of the map
 _NUMBER = 8.0  # radius that a number of two digits needs, in pixels

@@ -7,8 +7,6 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_columns
 from lvmkit.charts._frame import (
     cluster_link,
     drawn,
@@ -20,6 +18,8 @@ from lvmkit.charts._frame import (
     text_width,
 )
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import require_columns
 from lvmkit.trees import Tree
 
 _ROW = 26

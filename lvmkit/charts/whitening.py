@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, require_columns
-from lvmkit._typing import Array
 from lvmkit.charts._frame import drawn, fitted, frame, pixels
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
-from lvmkit.whitened import population
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_finite, require_columns
+from lvmkit.moments.whitened import population
 
 _STEPS = 121  # corners of an ellipse
 _HEAD, _GAP, _ROOM = 40, 28, 16  # pixels: texts above a panel, between panels, around what is drawn

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed, require_flag, require_number
 from lvmkit.cohorts import _tables, codes
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import INEXACT, Tally
 from lvmkit.cohorts._options import check_titles
-from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.core.validation import listed, require_flag, require_number
 
 LEVELS = ("category", "full")
 

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed
-from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._sources import Table, opened, trimmed
 from lvmkit.cohorts._time_zones import quoted
+from lvmkit.core.validation import listed
 
 Records = npt.NDArray[np.object_]
 

@@ -15,10 +15,8 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import listed
-from lvmkit._reading import require_file
-from lvmkit._writing import shown_name
 from lvmkit.cohorts._attributes import column_value, typed
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._files import (
     GZIP,
     MARKS,
@@ -28,9 +26,11 @@ from lvmkit.cohorts._files import (
     is_utf8,
     other_kind,
 )
-from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import opened
 from lvmkit.cohorts._time_zones import quoted
+from lvmkit.core.reading import require_file
+from lvmkit.core.validation import listed
+from lvmkit.core.writing import shown_name
 
 TEXTS = (".txt", ".txt.gz")
 LINES = (".jsonl", ".jsonl.gz", ".ndjson", ".ndjson.gz")

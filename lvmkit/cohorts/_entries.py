@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._checks import listed
-from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, system_name
-from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
+from lvmkit.cohorts._icd import FORMS, category_of, find_system, spell, system_name
 from lvmkit.cohorts._sources import trimmed
+from lvmkit.core.validation import listed
 
 ROUNDED = r"[-+]?\d(\.\d+[eE]\+?|[eE]\+)\d{2,3}"
 """Numbers as spreadsheets write long ones."""

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from lvmkit._checks import require_text
-from lvmkit._reading import require_file
-from lvmkit._writing import shown_name
+from lvmkit.core.reading import require_file
+from lvmkit.core.validation import require_text
+from lvmkit.core.writing import shown_name
 
 TOLD = "source: cannot read {name!r}: {reason}"
 """What is said of a file that cannot be read."""

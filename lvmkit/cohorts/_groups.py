@@ -7,12 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _tables
 from lvmkit.cohorts._assemble import described
-from lvmkit.cohorts._coding import FORMS, category_of, find_system, spell, system_name
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries, spelled
-from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._icd import FORMS, category_of, find_system, spell, system_name
+from lvmkit.core.validation import listed, require_text
 
 Group = str | Mapping[str, str] | Callable[[str], str | None] | None
 RULES = ("category", "chapter", "ccs")

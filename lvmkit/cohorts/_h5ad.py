@@ -14,10 +14,10 @@ import h5py
 import numpy as np
 from scipy import sparse
 
-from lvmkit._checks import check_structure, listed
-from lvmkit._reading import require_file
-from lvmkit._rows import first_place
-from lvmkit._writing import in_words
+from lvmkit.core.features import first_place
+from lvmkit.core.reading import require_file
+from lvmkit.core.validation import check_structure, listed
+from lvmkit.core.writing import in_words
 
 MAX_DEPTH = 50
 """Groups one inside another."""

@@ -18,8 +18,8 @@ import duckdb
 import numpy as np
 import pandas as pd
 
-from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _time_zones as time_zones
+from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._files import (
     begins_blank,
     check_delimited,
@@ -34,8 +34,8 @@ from lvmkit.cohorts._files import (
     text_encoding,
     with_one_line_end,
 )
-from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._time_zones import quoted
+from lvmkit.core.validation import listed, require_text
 
 Source = pd.DataFrame | str | Path | Sequence[str | Path]
 FETCHED_ROWS = 50_000

@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit.cohorts._cells import Numbers, ordered
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries
+from lvmkit.cohorts._filtering import Cells
 from lvmkit.cohorts._groups import Mode, read_codes
-from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import local_day, trimmed
-from lvmkit.cohorts._thinning import Cells
 
 ROWS_AT_ONCE = 2_000_000
 

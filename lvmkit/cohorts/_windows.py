@@ -8,13 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed, require_number
 from lvmkit.cohorts._attributes import spelled_keys
-from lvmkit.cohorts._coding import FORMS, spell
-from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
+from lvmkit.cohorts._filtering import known_modes
+from lvmkit.cohorts._icd import FORMS, spell
 from lvmkit.cohorts._sources import local_day
-from lvmkit.cohorts._thinning import known_modes
 from lvmkit.cohorts._visits import Visits
+from lvmkit.core.validation import listed, require_number
 
 ENDLESS = 10**6
 """Days; more would leave the calendar."""

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS, CountVectorizer
 
-from lvmkit._checks import listed, require_flag, require_number
-from lvmkit.cohorts._repairs import Repairs, number_of
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
+from lvmkit.core.validation import listed, require_flag, require_number
 
 LANGUAGES = ("english", "italian")
 LEAST_SHARE = 0.15

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _tables
-from lvmkit.cohorts._coding import category_of, spell, system_name
+from lvmkit.cohorts._icd import category_of, spell, system_name
+from lvmkit.core.validation import listed, require_text
 
 __all__ = ["categories", "category", "chapter", "chapters", "title"]
 

@@ -9,12 +9,12 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import as_numbers, check_source, listed, require_text, with_gaps
 from lvmkit.cohorts._assemble import Options, assemble
-from lvmkit.cohorts._coding import FORMS, category_of, spell, system_name
+from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._entries import INEXACT, Tally
+from lvmkit.cohorts._icd import FORMS, category_of, spell, system_name
 from lvmkit.cohorts._options import check_titles
-from lvmkit.cohorts._repairs import Repairs
+from lvmkit.core.validation import as_numbers, check_source, listed, require_text, with_gaps
 
 __all__ = ["from_counts"]
 

@@ -7,9 +7,9 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from lvmkit._checks import listed, require_text
+from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._entries import Entries, check_counts
-from lvmkit.cohorts._gathering import (
+from lvmkit.cohorts._event_tensor import (
     Gathered,
     Plan,
     Reading,
@@ -17,13 +17,13 @@ from lvmkit.cohorts._gathering import (
     number_patients,
     planned,
 )
+from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, database_apart, trimmed
-from lvmkit.cohorts._thinning import Thinning
 from lvmkit.cohorts._visits import Visits, dated_rows
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
+from lvmkit.core.validation import listed, require_text
 
 __all__ = ["tensor_from_events"]
 

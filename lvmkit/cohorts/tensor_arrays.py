@@ -11,10 +11,10 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._checks import listed
-from lvmkit._npz import MAX_BYTES, complete, json_of, read_npz
-from lvmkit._writing import replacing
 from lvmkit.cohorts.tensors import CountTensor
+from lvmkit.core.npz import MAX_BYTES, complete, json_of, read_npz
+from lvmkit.core.validation import listed
+from lvmkit.core.writing import replacing
 
 __all__ = ["as_arrays", "read", "tensor_of", "write"]
 

@@ -13,8 +13,12 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import (
+from lvmkit.cohorts._cells import canonical, check_cells
+from lvmkit.cohorts._cleaning_log import number_of
+from lvmkit.cohorts._entries import INEXACT
+from lvmkit.core.arguments import checked
+from lvmkit.core.npz import MAX_BYTES
+from lvmkit.core.validation import (
     DataWarning,
     as_finite,
     check_source,
@@ -22,10 +26,6 @@ from lvmkit._checks import (
     listed,
     require_text,
 )
-from lvmkit._npz import MAX_BYTES
-from lvmkit.cohorts._cells import canonical, check_cells
-from lvmkit.cohorts._entries import INEXACT
-from lvmkit.cohorts._repairs import number_of
 
 __all__ = ["CountTensor"]
 

@@ -7,9 +7,8 @@ import numpy as np
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed, require_text
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._documents import Documents, joined, read, writable
-from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._words import (
     Counted,
     WordOptions,
@@ -21,6 +20,7 @@ from lvmkit.cohorts._words import (
     thinned,
     word_list,
 )
+from lvmkit.core.validation import listed, require_text
 
 __all__ = ["from_texts"]
 

@@ -9,14 +9,14 @@ from typing import Any
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed, require_text
 from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._assemble import Options, assemble
-from lvmkit.cohorts._coding import system_name
+from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries, tally
+from lvmkit.cohorts._icd import system_name
 from lvmkit.cohorts._options import check_titles
-from lvmkit.cohorts._repairs import Repairs, number_of
 from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, opened
+from lvmkit.core.validation import listed, require_text
 
 __all__ = ["from_wide"]
 

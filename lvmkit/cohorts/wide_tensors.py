@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from lvmkit._checks import require_text
-from lvmkit.cohorts._gathering import (
+from lvmkit.cohorts._cleaning_log import Repairs
+from lvmkit.cohorts._event_tensor import (
     Gathered,
     Plan,
     Reading,
@@ -18,8 +18,8 @@ from lvmkit.cohorts._gathering import (
     planned,
     require_mapping,
 )
+from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._sources import (
     NUMBERS,
     Source,
@@ -28,11 +28,11 @@ from lvmkit.cohorts._sources import (
     database_apart,
     trimmed,
 )
-from lvmkit.cohorts._thinning import Thinning
 from lvmkit.cohorts._visits import Visits, dated_rows
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.wide import numbered, state_repeated_index
+from lvmkit.core.validation import require_text
 
 __all__ = ["tensor_from_wide"]
 

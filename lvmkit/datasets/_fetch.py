@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import pooch
 
-from lvmkit._writing import replacing
+from lvmkit.core.writing import replacing
 
 TIMEOUT_SECONDS = 60
 

@@ -11,8 +11,8 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
+from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._documents import json_lines, of_frame
-from lvmkit.cohorts._repairs import Repairs
 from lvmkit.cohorts._words import Counted, WordOptions, thinned, word_list
 from lvmkit.cohorts.texts import assembled, gathered
 from lvmkit.datasets._fetch import Remote, line_bytes, obtain

@@ -7,14 +7,14 @@ from pathlib import Path
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import require_flag
-from lvmkit.cohorts._gathering import Reading, planned
+from lvmkit.cohorts._cleaning_log import Repairs
+from lvmkit.cohorts._event_tensor import Reading, planned
+from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._repairs import Repairs
-from lvmkit.cohorts._thinning import Thinning
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.wide_tensors import counted_rows
+from lvmkit.core.validation import require_flag
 from lvmkit.datasets._fetch import Remote, csv_bytes, obtain, read_text
 
 __all__ = ["fetch_desynpuf", "fetch_desynpuf_tensor"]

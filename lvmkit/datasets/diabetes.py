@@ -8,7 +8,7 @@ import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts._assemble import Options
-from lvmkit.cohorts._repairs import Repairs
+from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts.wide import gathered
 from lvmkit.datasets._fetch import Remote, obtain, read_text
 

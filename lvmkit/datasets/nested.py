@@ -3,12 +3,12 @@
 import numpy as np
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._typing import Array, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, RandomState
+from lvmkit.core.validation import require_number
 from lvmkit.datasets.simulate import check_sizes, feature_names
 from lvmkit.datasets.simulate_topics import SimulatedTopics
-from lvmkit.linalg import generator_of
 
 __all__ = ["make_nested_topics"]
 

@@ -6,16 +6,16 @@ from dataclasses import replace
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import require_flag
 from lvmkit.cohorts._assemble import Options
-from lvmkit.cohorts._gathering import Reading, planned
+from lvmkit.cohorts._cleaning_log import Repairs
+from lvmkit.cohorts._event_tensor import Reading, planned
+from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._repairs import Repairs
-from lvmkit.cohorts._thinning import Thinning
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.wide import gathered
 from lvmkit.cohorts.wide_tensors import counted_rows
+from lvmkit.core.validation import require_flag
 from lvmkit.datasets._fetch import Remote, obtain, read_text
 from lvmkit.datasets._nhds_layout import DIAGNOSES, PROCEDURES, convert
 

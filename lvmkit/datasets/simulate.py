@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._typing import Array, Labels, RandomState
-from lvmkit.linalg import generator_of
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, Labels, RandomState
+from lvmkit.core.validation import require_number
 
 __all__ = ["SimulatedMixture", "make_appendix_e", "make_bernoulli_mixture"]
 

@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._typing import Array, Labels, RandomState
 from lvmkit.cohorts._cells import canonical
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, Labels, RandomState
+from lvmkit.core.validation import require_number
 from lvmkit.datasets.simulate import check_sizes
-from lvmkit.linalg import generator_of
 
 __all__ = ["SimulatedCounts", "make_exact_counts", "make_poisson_counts"]
 

@@ -4,11 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_flag
-from lvmkit._typing import Array, Labels, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, Labels, RandomState
+from lvmkit.core.validation import require_flag
 from lvmkit.datasets.simulate import check_sizes
-from lvmkit.linalg import generator_of
 
 __all__ = ["SimulatedCovariates", "make_covariate_clusters"]
 

@@ -6,14 +6,14 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, check_matrix, require_number, require_text
-from lvmkit._typing import Array, Labels, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, Labels, RandomState
+from lvmkit.core.validation import as_finite, check_matrix, require_number, require_text
 from lvmkit.datasets.simulate import check_sizes
-from lvmkit.linalg import generator_of
-from lvmkit.tensor_normal.given import require_covariance
-from lvmkit.tensor_normal.modes import multiply
-from lvmkit.tensor_normal.rule import Rule, drawn, scores
+from lvmkit.tensors.discriminant import Rule, drawn, scores
+from lvmkit.tensors.modes import multiply
+from lvmkit.tensors.validation import require_covariance
 
 __all__ = [
     "TensorSetting",

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_flag, require_number
-from lvmkit._typing import Array, Labels, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, Labels, RandomState
+from lvmkit.core.validation import require_flag, require_number
 from lvmkit.datasets.simulate import SimulatedMixture, check_sizes, feature_names
-from lvmkit.linalg import generator_of
 
 __all__ = ["SimulatedTopics", "make_poisson_mixture", "make_topics"]
 

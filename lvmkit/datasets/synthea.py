@@ -6,7 +6,7 @@ import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts._assemble import Options
-from lvmkit.cohorts._repairs import Repairs
+from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts.events import gathered
 from lvmkit.datasets._fetch import Remote, csv_bytes, obtain, read_text
 

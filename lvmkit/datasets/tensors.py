@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._checks import check_matrix, listed, require_flag, require_text
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import check_matrix, listed, require_flag, require_text
 from lvmkit.datasets._fetch import Remote, found, obtain
 
 __all__ = [

@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._typing import Array, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import Array, RandomState
+from lvmkit.core.validation import require_number
 from lvmkit.decompose.components import AnyMoments, Components, reduced_weights, seen
-from lvmkit.linalg import generator_of
 
 ORTHOGONAL_ROUNDS = 20
 """First rounds, in which the factors are kept orthogonal."""

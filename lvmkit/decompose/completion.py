@@ -4,14 +4,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._typing import Array, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import joint_rotation, nearest_rotation
+from lvmkit.core.typing import Array, RandomState
+from lvmkit.core.validation import require_number
 from lvmkit.decompose.components import Components, require_moments
 from lvmkit.decompose.svtd import separating_rotation
-from lvmkit.linalg import joint_rotation, nearest_rotation
 from lvmkit.moments import WhitenedMoments
-from lvmkit.whitened import Whitened
+from lvmkit.moments.whitened import Whitened
 
 
 @checked()
@@ -32,7 +32,7 @@ def completion(
     ----------
     moments : WhitenedMoments or Whitened
         With slices: factorial moments under a whitener of the second moment with imputed diagonal
-        (`lvmkit.linalg.impute_diagonal`).
+        (`lvmkit.core.linalg.impute_diagonal`).
     rounds : int, default=2
         How often the entries are put back.
     decompose : callable, optional

@@ -4,11 +4,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from lvmkit._checks import require_number
-from lvmkit._typing import Array
-from lvmkit.linalg import mixing_weights
+from lvmkit.core.linalg import mixing_weights
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import require_number
 from lvmkit.moments import WhitenedMoments
-from lvmkit.whitened import Whitened
+from lvmkit.moments.whitened import Whitened
 
 AnyMoments = Whitened | WhitenedMoments
 

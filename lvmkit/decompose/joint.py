@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._typing import Array, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import joint_rotation
+from lvmkit.core.typing import Array, RandomState
 from lvmkit.decompose.components import (
     AnyMoments,
     Components,
@@ -12,7 +13,6 @@ from lvmkit.decompose.components import (
     seen,
 )
 from lvmkit.decompose.svtd import separating_rotation
-from lvmkit.linalg import joint_rotation
 
 MANY_STATES = 20
 """From so many states on a Jacobi sweep costs more than the power iterations that save half of them."""

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._typing import RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of, joint_rotation
+from lvmkit.core.typing import RandomState
+from lvmkit.core.validation import require_number
 from lvmkit.decompose.components import AnyMoments, Components, projected_components, seen
 from lvmkit.decompose.svtd import separating_rotation
-from lvmkit.linalg import generator_of, joint_rotation
 
 
 @checked()

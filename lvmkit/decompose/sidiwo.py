@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._typing import Array, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import joint_rotation
+from lvmkit.core.typing import Array, RandomState
 from lvmkit.decompose.completion import second_order_components
 from lvmkit.decompose.components import AnyMoments, Components, seen
 from lvmkit.decompose.svtd import separating_rotation
-from lvmkit.linalg import joint_rotation
 
 _ANGLES = np.linspace(-np.pi / 4, np.pi / 4, 33)
 """Angles tried for a pair of columns; rotations further apart only swap them, or change signs."""

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._typing import RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.typing import RandomState
 from lvmkit.decompose.components import AnyMoments, Components, reduced_weights, seen
-from lvmkit.linalg import generator_of
 
 
 @checked()

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._typing import Array, RandomState
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array, RandomState
 from lvmkit.decompose.components import AnyMoments, Components, rotated_components, seen
 
 SLICES_AT_ONCE = 32

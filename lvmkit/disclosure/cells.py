@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, as_numbers, listed, require_number
-from lvmkit._typing import Array
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_finite, as_numbers, listed, require_number
 
 Mask = npt.NDArray[np.bool_]
 

@@ -7,9 +7,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_finite, as_numbers, listed, refuse_entries, require_number, with_gaps
-from lvmkit._typing import Array
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import (
+    as_finite,
+    as_numbers,
+    listed,
+    refuse_entries,
+    require_number,
+    with_gaps,
+)
 from lvmkit.disclosure.cells import Mask, is_small, suppression
 
 

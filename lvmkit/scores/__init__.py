@@ -4,20 +4,20 @@ from lvmkit.scores.association import association, association_of_counts
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.counts import CodeCounts, count_codes
 from lvmkit.scores.description_length import description_length
-from lvmkit.scores.dissimilarity import dissimilarity
 from lvmkit.scores.fit import fit
 from lvmkit.scores.matching import Matching, adjusted_rand, error_rate, match
 from lvmkit.scores.perplexity import perplexity
 from lvmkit.scores.predictive_power import predictive_power
-from lvmkit.scores.rank_runs import iter_rank_study, rank_study
-from lvmkit.scores.rank_study import RankStudy
+from lvmkit.scores.rank.dissimilarity import dissimilarity
+from lvmkit.scores.rank.runs import iter_rank_study, rank_study
+from lvmkit.scores.rank.study import RankStudy
 from lvmkit.scores.relevance import lift, relevance
 from lvmkit.scores.sample_accuracy import sample_accuracy
 from lvmkit.scores.selection import select_n_components
-from lvmkit.scores.stability import stability
-from lvmkit.scores.stability_over import stability_over
-from lvmkit.scores.stability_runs import iter_stability, stability_study
-from lvmkit.scores.stability_study import StabilityStudy
+from lvmkit.scores.stability.compare import stability_over
+from lvmkit.scores.stability.runs import iter_stability, stability_study
+from lvmkit.scores.stability.score import stability
+from lvmkit.scores.stability.study import StabilityStudy
 
 __all__ = [
     "CodeCounts",

@@ -8,8 +8,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import special, stats
 
-from lvmkit._arguments import checked
-from lvmkit._typing import Array
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
 from lvmkit.scores.counts import CodeCounts, count_codes
 from lvmkit.scores.relevance import lift_over
 

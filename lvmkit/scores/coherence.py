@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit import _rows
-from lvmkit._checks import as_numbers, check_matrix, listed, require_number
-from lvmkit._typing import Array
+from lvmkit.core import features
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_numbers, check_matrix, listed, require_number
 
 
 def coherence(centers: npt.ArrayLike, X: Any, *, n_top: int = 20) -> Array:
@@ -69,8 +69,8 @@ def coherence(centers: npt.ArrayLike, X: Any, *, n_top: int = 20) -> Array:
 def _checked(centers: npt.ArrayLike, X: Any) -> tuple[Array, Any]:
     """Return topics and the columns of the documents, or refuse them."""
     topics: Array = as_numbers(centers, "centers")
-    unwrapped, names = _rows.unwrapped(X)
-    matrix = check_matrix(unwrapped, rows=_rows.row_names(X), columns=names, sound=True)
+    unwrapped, names = features.unwrapped(X)
+    matrix = check_matrix(unwrapped, rows=features.row_names(X), columns=names, sound=True)
     if (
         topics.ndim != 2
         or not topics.size

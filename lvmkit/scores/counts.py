@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit import _rows, disclosure
-from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, check_matrix, listed, unmasked
-from lvmkit._typing import Array, Labels
+from lvmkit import disclosure
+from lvmkit.core import features
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import as_numbers, check_matrix, listed, unmasked
 
 Names = Mapping[int, str] | Sequence[str] | None
 Titles = Mapping[str, str] | Sequence[str] | npt.NDArray[Any] | None
@@ -247,8 +248,10 @@ def code_columns(
     X: Any, *, feature_names: Sequence[str] | None = None, titles: Titles = None
 ) -> tuple[sparse.csr_array, tuple[str, ...], tuple[str, ...]]:
     """Return presence as sparse 0/1 rows, the codes and their titles."""
-    matrix, found = _rows.unwrapped(X)
-    checked = check_matrix(matrix, rows=_rows.row_names(X), columns=found, least_rows=0, sound=True)
+    matrix, found = features.unwrapped(X)
+    checked = check_matrix(
+        matrix, rows=features.row_names(X), columns=found, least_rows=0, sound=True
+    )
     presence = _presence(checked)
     width = presence.shape[1]
     given = feature_names if feature_names is not None else found

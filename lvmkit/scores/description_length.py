@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit import _rows
-from lvmkit._checks import listed, require_seed
-from lvmkit._typing import Array, RandomState
+from lvmkit.core import features
+from lvmkit.core.typing import Array, RandomState
+from lvmkit.core.validation import listed, require_seed
 from lvmkit.scores.perplexity import completion, named
 
 
@@ -86,8 +86,8 @@ def _completed(model: Any, X: Any, random_state: RandomState) -> tuple[float, in
 
 def _in_order(X: Any, expected: Any) -> tuple[Any, Any]:
     """Put the features of labelled rows in the order of the fit; return their names too, if they had any."""
-    has_names = _rows.unwrapped(X)[1] is not None
-    return _rows.aligned(X, expected), expected if has_names else None
+    has_names = features.unwrapped(X)[1] is not None
+    return features.aligned(X, expected), expected if has_names else None
 
 
 def of_words(centers: Array) -> bool:

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, finite_array, refuse_entries, require_range
-from lvmkit.factorization import given
-from lvmkit.factorization.fitting import fit_to
+from lvmkit.core.arguments import checked
+from lvmkit.core.validation import as_numbers, finite_array, refuse_entries, require_range
+from lvmkit.sustain import validation
+from lvmkit.sustain.coordinate_descent import fit_to
 
 
 @checked()
@@ -42,12 +42,12 @@ def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
     >>> fit([[2, 0], [0, 3]], [[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [2, 3])
     1.0
     """
-    tensor = given.named(X)
-    counts = tensor.counts if tensor else given.matrix_of(X)
-    given.require_finite(counts)
+    tensor = validation.named(X)
+    counts = tensor.counts if tensor else validation.matrix_of(X)
+    validation.require_finite(counts)
     out = "squares of others leave the range of double precision"
     require_range(counts, 1e100, out, least=1e-100)
-    data = given.unfolded(counts)
+    data = validation.unfolded(counts)
     parts = [as_numbers(factor, "each of factors").T for factor in factors]
     for part in parts:
         refuse_entries(part.T, "each of factors")

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy.optimize import linear_sum_assignment
 
-from lvmkit._typing import Array, Labels
+from lvmkit.core.typing import Array, Labels
 from lvmkit.scores.counts import cluster_ids
 
 

@@ -8,13 +8,13 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit import _rows
-from lvmkit._arguments import checked
-from lvmkit._checks import require_number
-from lvmkit._topics import checked_counts, checked_topics
-from lvmkit._typing import Array, RandomState
-from lvmkit.linalg import generator_of
-from lvmkit.streams import map_blocks, row_blocks
+from lvmkit.core import features
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.parallel import map_blocks, row_blocks
+from lvmkit.core.topics import checked_counts, checked_topics
+from lvmkit.core.typing import Array, RandomState
+from lvmkit.core.validation import require_number
 
 _NUMBERS = 4_000_000
 """Numbers of a block at most: word probabilities of the entries of its documents."""
@@ -79,7 +79,7 @@ def perplexity(
     """
     topics = _smoothed(centers, smoothing)
     require_number(n_steps, "n_steps", least=1, whole=True)
-    matrix, names = _rows.unwrapped(X)
+    matrix, names = features.unwrapped(X)
     known, predicted = halves(checked_counts(matrix, topics.shape[1]), random_state)
     mixtures = _mixtures(topics, known, infer and named(infer, names), n_steps)
     total = log_probability(topics, predicted, mixtures)

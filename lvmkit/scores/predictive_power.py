@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit._arguments import checked
-from lvmkit._checks import listed, require_number, unmasked
-from lvmkit._typing import Labels, RandomState
-from lvmkit.linalg import random_state_of
-from lvmkit.scores.refits import numbered
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import random_state_of
+from lvmkit.core.typing import Labels, RandomState
+from lvmkit.core.validation import listed, require_number, unmasked
+from lvmkit.scores.stability.refits import numbered
 
 _COLUMNS = ("accuracy", "balanced_accuracy", "auc", "majority")
 

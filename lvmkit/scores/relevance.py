@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from lvmkit._arguments import checked
-from lvmkit._checks import as_numbers, listed
-from lvmkit._typing import Array
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_numbers, listed
 
 
 @checked()

@@ -3,8 +3,8 @@
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._checks import as_numbers, listed, require_number
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import as_numbers, listed, require_number
 
 
 def sample_accuracy(

@@ -12,17 +12,17 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from lvmkit import _rows
-from lvmkit._arguments import checked
-from lvmkit._checks import DataWarning, listed, require_number, widened
-from lvmkit._typing import Array, Progress, RandomState
-from lvmkit.linalg import known_seed, random_state_of
+from lvmkit.core import features
+from lvmkit.core.arguments import checked
+from lvmkit.core.linalg import known_seed, random_state_of
+from lvmkit.core.progress import told
+from lvmkit.core.typing import Array, Progress, RandomState
+from lvmkit.core.validation import DataWarning, listed, require_number, widened
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.description_length import description_length, of_words
 from lvmkit.scores.perplexity import perplexity
-from lvmkit.scores.progress import told
-from lvmkit.scores.resampling import options_of
-from lvmkit.scores.stability import overlapping_fits, stability
+from lvmkit.scores.stability.resampling import options_of
+from lvmkit.scores.stability.score import overlapping_fits, stability
 
 HIGHER_IS_BETTER = {
     "coherence": True,
@@ -97,7 +97,7 @@ def select_n_components(
     - *coherence*: mean over the components (`lvmkit.scores.coherence`, 20 words).
     - *perplexity*: of the rows held out. Topic models predict half of each document from the other half
       (`lvmkit.scores.perplexity`); for other mixtures it is exp(−log-likelihood / sum of all entries).
-    - *stability*: mean adjusted Rand index (`lvmkit.scores.stability`). A model without labels is judged by its
+    - *stability*: mean adjusted Rand index (`lvmkit.scores.stability.score`). A model without labels is judged by its
       topics: those of two overlapping parts are paired at best, and the score is the mean of 1 − total variation
       distance.
     - *description_length*: of the rows fitted (`lvmkit.scores.description_length`).
@@ -163,7 +163,7 @@ def _rows_of_numbers(X: Any) -> Any:
     is_text = getattr(getattr(X, "dtype", None), "kind", "f") in "US" or (
         isinstance(X, (list, tuple)) and any(isinstance(v, str) for v in np.ravel(X[:1]))
     )
-    matrix = np.asarray(X) if is_text else _rows.unwrapped(X)[0]
+    matrix = np.asarray(X) if is_text else features.unwrapped(X)[0]
     if is_text or len(matrix.shape) != 2:
         msg = (
             f"X must be rows of numbers (n, d); found {type(X).__name__} of shape {matrix.shape}. "

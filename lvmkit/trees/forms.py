@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit.trees.nodes import Node
 
 if TYPE_CHECKING:

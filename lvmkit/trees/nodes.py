@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lvmkit._checks import check_matrix
-from lvmkit._typing import Array, Labels
+from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import check_matrix
 
 Rule = Literal["", "absolute", "linear"]
 

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit._arguments import checked
-from lvmkit._checks import check_matrix, listed, require_number, whole_numbers
-from lvmkit._typing import Array, Labels
+from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import check_matrix, listed, require_number, whole_numbers
 from lvmkit.scores.relevance import relevance_to
 from lvmkit.trees import forms
 from lvmkit.trees.nodes import Node, chosen_side

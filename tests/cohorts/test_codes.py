@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from lvmkit.cohorts import _tables, codes
-from lvmkit.cohorts._coding import spell
+from lvmkit.cohorts._icd import spell
 
 
 def test_icd9_table_is_the_published_one(real_data):

@@ -8,8 +8,8 @@ import pytest
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_counts
+from lvmkit.core.validation import DataWarning
 
 X = np.array([[0, 2, 1], [1, 0, 0], [0, 0, 0]])
 NAMES = ["428", "25000", "25001"]

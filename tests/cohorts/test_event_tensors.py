@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import _visits, tensor_from_events
+from lvmkit.core.validation import DataWarning
 
 ORDERS = pd.DataFrame(
     {

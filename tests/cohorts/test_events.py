@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_events
+from lvmkit.core.validation import DataWarning
 
 EVENTS = pd.DataFrame(
     {

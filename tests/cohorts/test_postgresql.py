@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_events
+from lvmkit.core.validation import DataWarning
 
 PLACES = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 INITDB = shutil.which("initdb") or (str(PLACES[-1]) if PLACES else None)

@@ -11,9 +11,9 @@ import duckdb
 import pandas as pd
 import pytest
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_events, from_wide
 from lvmkit.cohorts._sources import opened
+from lvmkit.core.validation import DataWarning
 
 EVENTS = pd.DataFrame(
     {

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import CountTensor
 from lvmkit.cohorts.tensor_arrays import as_arrays, tensor_of
+from lvmkit.core.validation import DataWarning
 
 MODES = ("patient", "diagnosis", "procedure")
 

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_texts
 from lvmkit.cohorts._words import stop_words_of, words_of
+from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import fetch_dante, fetch_state_union
 
 TEXTS = ["Fever and a cough, a bad cough.", "The cough is dry.", "No fever; the rash is red."]

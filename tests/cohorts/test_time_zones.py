@@ -15,10 +15,10 @@ import duckdb
 import pandas as pd
 import pytest
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_events, from_wide, tensor_from_events, tensor_from_wide
 from lvmkit.cohorts._sources import local_day
 from lvmkit.cohorts._time_zones import recorded_zones
+from lvmkit.core.validation import DataWarning
 
 ZONES = ["UTC", "America/New_York", "Asia/Tokyo", "Pacific/Kiritimati"]
 YORK = ZoneInfo("America/New_York")

@@ -2,8 +2,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import from_wide
+from lvmkit.core.validation import DataWarning
 
 STAYS = pd.DataFrame(
     {

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts import tensor_from_events, tensor_from_wide
+from lvmkit.core.validation import DataWarning
 
 STAYS = pd.DataFrame(
     {

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 
-from lvmkit._checks import DataWarning
 from lvmkit.cohorts._documents import json_lines
+from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import (
     corpora,
     fetch_dante,

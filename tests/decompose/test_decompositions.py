@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from lvmkit.core.linalg import impute_diagonal
 from lvmkit.datasets import make_poisson_mixture
 from lvmkit.decompose import (
     als,
@@ -18,7 +19,6 @@ from lvmkit.decompose import (
 )
 from lvmkit.decompose.completion import coinciding_slices
 from lvmkit.decompose.svtd import separating_rotation
-from lvmkit.linalg import impute_diagonal
 from lvmkit.moments import (
     POISSON,
     RAW,

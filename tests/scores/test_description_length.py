@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.mixture import GaussianMixture
 
 from lvmkit import BernoulliMixture, LatentDirichlet, SingleTopic
-from lvmkit._checks import DataWarning
+from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import make_bernoulli_mixture, make_topics
 from lvmkit.scores import description_length
 from lvmkit.scores.perplexity import completion

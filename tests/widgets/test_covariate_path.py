@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lvmkit.covariates.path import covariate_path
 from lvmkit.datasets import make_covariate_clusters
-from lvmkit.models.covariate_path import covariate_path
 from lvmkit_widgets import CovariatePath
 from lvmkit_widgets.covariates.saved import HELD, held
 from lvmkit_widgets.covariates.state import PathState
@@ -27,7 +27,7 @@ LABELS = [[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 3], [0, 0, 1, 
 
 
 class Path(list):
-    """Solutions, as `lvmkit.models.covariate_path` returns them."""
+    """Solutions, as `lvmkit.covariates.path` returns them."""
 
     def with_n_clusters(self, k):
         return int(np.argmin(np.abs(self.n_clusters - k)))

@@ -18,7 +18,7 @@ from lvmkit_widgets.covariates import files as covariates
 from lvmkit_widgets.giving import TWICE
 from lvmkit_widgets.tensors import files as tensors
 
-pytestmark = pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 N = 1500
 
 

@@ -96,7 +96,9 @@ def ask(panel, loop, function):
 # -- numbers -----------------------------------------------------------------------------------
 
 
-@pytest.mark.filterwarnings("ignore::lvmkit._checks.DataWarning")  # the panel leaves them out
+@pytest.mark.filterwarnings(
+    "ignore::lvmkit.core.validation.DataWarning"
+)  # the panel leaves them out
 def test_numbers_are_those_of_the_scores(measured, patients):
     model, cohort = patients
     table = measured.state.table()

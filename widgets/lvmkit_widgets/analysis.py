@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit.scores import CodeCounts, association_of_counts, count_codes
 from lvmkit_widgets.assignment import Assignment, assign
 from lvmkit_widgets.cluster import Cluster, Mixture

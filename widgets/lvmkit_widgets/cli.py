@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from lvmkit._reading import require_file
-from lvmkit._writing import in_words, replacing, require_place
+from lvmkit.core.reading import require_file
+from lvmkit.core.writing import in_words, replacing, require_place
 from lvmkit_widgets.command_line import parser
 from lvmkit_widgets.folders import expanded
 

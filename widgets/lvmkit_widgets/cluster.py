@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import lvmkit
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit_widgets.navigator.cut import TreeCut
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.explorer.board import ExplorerBoard
 from lvmkit_widgets.explorer_state import ExplorerState
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from panel.viewable import Viewer
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.exchange import Exchange, asked_by
 from lvmkit_widgets.jobs import Cancelled, Job, Progress

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import logsumexp
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit_widgets.clustering import Clustering
 
 ABSENT_SHOWN = 3  # codes a patient does not have that are named one by one

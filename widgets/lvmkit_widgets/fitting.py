@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 import lvmkit
-from lvmkit._checks import DataWarning
+from lvmkit.core.validation import DataWarning
 from lvmkit_widgets.analysis import Analysis, View, carry_names
 from lvmkit_widgets.assignment import Moves, moves
 from lvmkit_widgets.cluster import Mixture

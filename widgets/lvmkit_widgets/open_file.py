@@ -18,8 +18,6 @@ import duckdb
 import pandas as pd
 
 from lvmkit import cohorts
-from lvmkit._checks import DataWarning
-from lvmkit._reading import require_file
 from lvmkit.cohorts._files import (
     fault_of_start,
     first_bytes,
@@ -31,6 +29,8 @@ from lvmkit.cohorts._files import (
     text_encoding,
 )
 from lvmkit.cohorts._h5ad import read_h5ad
+from lvmkit.core.reading import require_file
+from lvmkit.core.validation import DataWarning
 from lvmkit_widgets.folders import expanded
 
 TOLD = "“{name}” cannot be read: {reason}."

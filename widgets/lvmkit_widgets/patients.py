@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit_widgets.assignment import Assignment
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from sklearn.base import clone
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.cards.files import Files
 from lvmkit_widgets.cards.fit import Fit
 from lvmkit_widgets.cards.grid import Grid, numbers_of

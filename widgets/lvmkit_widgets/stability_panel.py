@@ -8,7 +8,7 @@ from typing import Any
 
 import param
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.kinds import Status
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.stability.clusters import Clusters, draw_bars, rows_of

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from lvmkit._writing import in_words, replacing, require_place, shown_name
+from lvmkit.core.writing import in_words, replacing, require_place, shown_name
 from lvmkit_widgets.script import script_of
 
 PAGE = """<!doctype html>

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lvmkit import _arguments
+from lvmkit.core import arguments
 from lvmkit_widgets.kinds import Status
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.tensors import saved
@@ -62,7 +62,7 @@ class TensorExplorer(PartsBoard[TensorState]):
     '0 · 0 · 0'
     """
 
-    @_arguments.checked()
+    @arguments.checked()
     def __init__(
         self,
         model: Any,
@@ -107,7 +107,7 @@ class TensorExplorer(PartsBoard[TensorState]):
         ]
         self.show_state(state)
 
-    @_arguments.checked()
+    @arguments.checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet.
 

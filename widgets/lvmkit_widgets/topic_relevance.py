@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.kinds import Status, Text
 from lvmkit_widgets.parts import PartsBoard
 from lvmkit_widgets.topics import report

@@ -8,7 +8,7 @@ from typing import Any
 
 import panel as pn
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit.trees import Tree
 from lvmkit_widgets.cluster_explorer import ClusterExplorer
 from lvmkit_widgets.kinds import Status, Text

@@ -7,7 +7,7 @@ from typing import Any
 
 from anndata import AnnData
 
-from lvmkit._arguments import checked
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.explorer.board import ExplorerBoard
 from lvmkit_widgets.explorer.opener import Opened, Opener, fit_or_load, needs_columns
 from lvmkit_widgets.explorer_state import ExplorerState

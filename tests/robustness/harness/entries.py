@@ -20,9 +20,9 @@ MODULES = (
     "lvmkit.moments",
     "lvmkit.models",
     "lvmkit.scores",
-    "lvmkit.similarities",
+    "lvmkit.covariates.similarities",
     "lvmkit.trees",
-    "lvmkit.gibbs",
+    "lvmkit.mixtures.gibbs",
     "lvmkit.charts",
     "lvmkit_widgets",
 )

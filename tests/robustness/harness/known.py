@@ -74,12 +74,12 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
     ("lvmkit.disclosure.mask_shares", "fill", "NaN"): "nobody takes NaN for a share",
     ("lvmkit.disclosure.mask_shares", "fill", "-1"): "nobody takes -1 for a share",
     (
-        "lvmkit.similarities.from_embeddings",
+        "lvmkit.covariates.similarities.from_embeddings",
         "W",
         "NaN inside",
     ): "a covariate without a place is similar to nothing",
     (
-        "lvmkit.similarities.from_embeddings",
+        "lvmkit.covariates.similarities.from_embeddings",
         "W",
         "None inside",
     ): "a covariate without a place is similar to nothing",
@@ -94,7 +94,11 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "None inside",
     ): "the table counts what is not known",
     **{
-        ("lvmkit.similarities.word_embeddings", "X", fault): "words without a place have NaN"
+        (
+            "lvmkit.covariates.similarities.word_embeddings",
+            "X",
+            fault,
+        ): "words without a place have NaN"
         for fault in ("all ones", "one row")
     },
     ("lvmkit.charts.topic_map_table", "centers", "NaN inside"): "NaN is a share that is hidden",
@@ -107,7 +111,7 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "values",
         "one axis more",
     ): "a tensor may have any number of axes",
-    ("lvmkit.models.covariate_path", "nus", "2"): "one number is a path of one solution",
+    ("lvmkit.covariates.path", "nus", "2"): "one number is a path of one solution",
     **{
         ("lvmkit.charts.tensor_slice_table", "values", fault): "NaN is an entry that is hidden"
         for fault in ("NaN inside", "None inside", "list of None", "array of NaN")

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit_widgets.cards.people import Cells
 from lvmkit_widgets.cards.phenotypes import Phenotypes
 

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._typing import Array, Labels
+from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure import suppression
 from lvmkit_widgets.hidden import shown_count
 

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit_widgets.cards.figures import Figures
 from lvmkit_widgets.cards.likeness import duplicates, likeness
 from lvmkit_widgets.cards.part import CardsPart

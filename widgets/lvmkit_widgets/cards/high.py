@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit_widgets.navigator.cut import TreeCut
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._typing import Array, Labels
+from lvmkit.core.typing import Array, Labels
 from lvmkit_widgets.cards.phenotypes import Phenotypes
 
 ALIKE = 0.9  # from here on two phenotypes are told to be nearly the same

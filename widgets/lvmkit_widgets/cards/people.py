@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from lvmkit import _rows
-from lvmkit._typing import Labels
-from lvmkit.factorization.counts import Unfolded
+from lvmkit.core import features
+from lvmkit.core.typing import Labels
+from lvmkit.sustain.unfolding import Unfolded
 from lvmkit_widgets.cards.phenotypes import Phenotypes, codes_of
 
 Cells = tuple[tuple[Labels, ...], Labels]
@@ -184,4 +184,4 @@ def is_fitted_to(model: Any, people: People) -> bool:
     if people.words and people.words != known:
         return False
     kept = getattr(model, "data_fingerprint_", None)
-    return kept is None or kept == _rows.fingerprint(Unfolded.of(people.counts).rows)
+    return kept is None or kept == features.fingerprint(Unfolded.of(people.counts).rows)

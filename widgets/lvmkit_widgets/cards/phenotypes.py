@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._typing import Array, Labels
+from lvmkit.core.typing import Array, Labels
 
 PLAIN = ("features", "columns")  # names of modes that tell nothing
 

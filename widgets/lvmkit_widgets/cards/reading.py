@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._checks import DataWarning
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
+from lvmkit.core.validation import DataWarning
 from lvmkit_widgets.cards.figures import Counted
 from lvmkit_widgets.cards.people import People, is_fitted_to
 from lvmkit_widgets.cards.phenotypes import Phenotypes

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lvmkit._checks import DataWarning
+from lvmkit.core.validation import DataWarning
 from lvmkit_widgets.cards.arithmetic import told_cells, told_error
 from lvmkit_widgets.cards.part import CardsPart
 from lvmkit_widgets.cards.people import Cells

@@ -11,7 +11,7 @@ import numpy as np
 import param
 from sklearn.base import clone
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit_widgets.cards.figures import Figures
 from lvmkit_widgets.cards.likeness import partners
 from lvmkit_widgets.cards.marked import MARKS, Marked, tidied

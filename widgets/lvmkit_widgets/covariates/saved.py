@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit_widgets.covariates.choice import curves_text, draw_curves, option
 from lvmkit_widgets.covariates.clusters import fields_of
 from lvmkit_widgets.covariates.growth import tree_fields

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import param
 
-from lvmkit._typing import Array, Labels
 from lvmkit.charts._merges import first_in, speaks_for
 from lvmkit.charts.path_curves import nu_text
+from lvmkit.core.typing import Array, Labels
 from lvmkit_widgets.history import History, Step, Walks
 from lvmkit_widgets.navigator.naming import counted
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
 from lvmkit.charts._merges import speaks_for
+from lvmkit.core.typing import Array
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.hidden import coarse
 

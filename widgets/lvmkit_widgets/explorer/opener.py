@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import lvmkit
 from lvmkit import datasets
-from lvmkit._reading import require_file
+from lvmkit.core.reading import require_file
 from lvmkit_widgets.component import Component
 from lvmkit_widgets.fitting import Progress, check_size, fit_quietly
 from lvmkit_widgets.folders import expanded, reader_folders

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._rows import aligned
-from lvmkit._typing import Array, Labels
+from lvmkit.core.features import aligned
+from lvmkit.core.typing import Array, Labels
 
 
 class TreeCut:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit_widgets.analysis import short
 from lvmkit_widgets.hidden import shown_count
 from lvmkit_widgets.navigator.layout import TreeLayout

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit.trees import Tree
 
 DEEP = 10  # splits above a node; farther down its path is no name any more

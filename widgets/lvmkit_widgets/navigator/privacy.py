@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 
 NEAR = 0.05  # of an estimate: it may be wrong by so much, or by the threshold if that is more
 Mask = npt.NDArray[np.bool_]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import param
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit.trees import Tree
 from lvmkit_widgets.history import History, Step, Walks
 from lvmkit_widgets.navigator.cut import TreeCut

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.charts import stability_curve_chart, stability_curve_table, svg
-from lvmkit.scores.verdict import REAPPEARS
+from lvmkit.scores.stability.verdict import REAPPEARS
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Picture, Table
 from lvmkit_widgets.stability.measuring import Cell

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from sklearn.exceptions import ConvergenceWarning
 
-from lvmkit._checks import DataWarning
+from lvmkit.core.validation import DataWarning
 from lvmkit.scores import StabilityStudy, iter_stability
-from lvmkit.scores.refits import taken
+from lvmkit.scores.stability.refits import taken
 from lvmkit_widgets.jobs import Cancelled
 from lvmkit_widgets.stability.subject import Subject
 
@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
     cell: Cell  # Which
     sampled: bool  # Whether only a sample of the rows is used
-    protocol: Any  # As `lvmkit.scores.stability` takes it
+    protocol: Any  # As `lvmkit.scores.stability.score` takes it
 
 
 class Outcome(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._checks import listed
-from lvmkit.scores.resampling import PROTOCOLS
+from lvmkit.core.validation import listed
+from lvmkit.scores.stability.resampling import PROTOCOLS
 
 MOST_REPEATS = 100
 MOST_VALUES = 40

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import param
 
-from lvmkit._typing import Labels
+from lvmkit.core.typing import Labels
 from lvmkit.disclosure import suppression
 from lvmkit.scores import StabilityStudy
-from lvmkit.scores.resampling import PROTOCOLS
-from lvmkit.scores.stability_over import Recommendation, recommendation
+from lvmkit.scores.stability.compare import Recommendation, recommendation
+from lvmkit.scores.stability.resampling import PROTOCOLS
 from lvmkit_widgets.hidden import shown_count
 from lvmkit_widgets.stability.measuring import Cell, Outcome, Piece, measured, quiet
 from lvmkit_widgets.stability.options import (
@@ -122,7 +122,7 @@ class StabilityState(param.Parameterized):
         return table
 
     def recommended(self, method: str | None = None) -> Recommendation:
-        """Choose a value of a method by the rule of `lvmkit.scores.stability_over`."""
+        """Choose a value of a method by the rule of `lvmkit.scores.stability.compare`."""
         return self._best(self.table(), method or self.method)
 
     def _best(self, table: pd.DataFrame, method: str) -> Recommendation:

@@ -14,10 +14,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 import lvmkit
-from lvmkit import _rows
-from lvmkit._typing import Labels
-from lvmkit.scores.refits import numbered
-from lvmkit.scores.stability_over import parameter_of, with_value
+from lvmkit.core import features
+from lvmkit.core.typing import Labels
+from lvmkit.scores.stability.compare import parameter_of, with_value
+from lvmkit.scores.stability.refits import numbered
 from lvmkit.trees import Tree
 from lvmkit_widgets.navigator.layout import TreeLayout
 from lvmkit_widgets.topics.corpus import Corpus
@@ -137,7 +137,7 @@ def _may_be_table(cohort: Any) -> bool:
 
 def _table(cohort: Any) -> Any:
     """Return the rows in a form that every clusterer takes."""
-    matrix, _ = _rows.unwrapped(cohort) if _may_be_table(cohort) else (np.asarray(""), None)
+    matrix, _ = features.unwrapped(cohort) if _may_be_table(cohort) else (np.asarray(""), None)
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
@@ -152,7 +152,7 @@ def _table(cohort: Any) -> Any:
             "on parts of the rows and needs 20 of them or more."
         )
         raise ValueError(message)
-    return _rows.as_float32_rows(matrix) if sparse.issparse(matrix) else matrix
+    return features.as_float32_rows(matrix) if sparse.issparse(matrix) else matrix
 
 
 def _parameter(estimator: Any) -> str | None:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array, Labels
 from lvmkit.charts.certainty import shown_counts
+from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit_widgets.hidden import coarse, shown_count
 from lvmkit_widgets.tensors.state import THRESHOLD, TensorState

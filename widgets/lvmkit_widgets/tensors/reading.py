@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lvmkit._checks import check_matrix
-from lvmkit._typing import Array
 from lvmkit.charts._modes import Modes, named_modes
 from lvmkit.charts.tensor_selection import paths_of
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import check_matrix
 
 _NEEDED = ("weights_", "means_", "discriminants_", "selected_", "predict_proba")
 

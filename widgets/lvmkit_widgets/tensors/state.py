@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import param
 
-from lvmkit._typing import Array, Labels
 from lvmkit.charts._modes import Modes
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
+from lvmkit.core.typing import Array, Labels
 from lvmkit_widgets.history import History, Step, Walks
 from lvmkit_widgets.navigator.naming import counted
 from lvmkit_widgets.tensors.reading import Samples, Solution, samples_of

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit._checks import listed
+from lvmkit.core.validation import listed
 from lvmkit_widgets.cohort_view import CohortView
 from lvmkit_widgets.subset import Subset
 

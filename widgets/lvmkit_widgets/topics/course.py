@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from lvmkit._typing import Array
 from lvmkit.charts import shares_chart, shares_table, svg
+from lvmkit.core.typing import Array
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit_widgets.dashboard import Dashboard
 from lvmkit_widgets.kinds import Form, Picture, Text

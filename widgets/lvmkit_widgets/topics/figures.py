@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit.scores import CodeCounts, count_codes
 from lvmkit_widgets.analysis import score_codes, short
 from lvmkit_widgets.hidden import shown_count

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
 from lvmkit_widgets.fitting import how_it_stopped
 
 KEY = "topic_names"  # of annotations_

@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lvmkit
 from lvmkit import scores
-from lvmkit._checks import DataWarning
-from lvmkit._typing import Array
+from lvmkit.core.typing import Array
+from lvmkit.core.validation import DataWarning
 from lvmkit_widgets.fitting import Job, Progress
 from lvmkit_widgets.topics.choices import check_fit, first_bands, first_order
 from lvmkit_widgets.topics.corpus import Corpus

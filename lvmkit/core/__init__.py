@@ -1,0 +1,1 @@
+"""What every subject uses: input validation, feature names, types, linear algebra, threads, progress, files."""

@@ -1,0 +1,42 @@
+"""Whom to tell how far a long computation is: a bar, a callable, or nobody."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lvmkit.core.typing import Progress
+from lvmkit.core.validation import teller
+
+
+@contextmanager
+def told(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Yield what to tell the progress to."""
+    if progress is not True:
+        yield teller(progress)
+        return
+    from tqdm.auto import tqdm  # looks for a notebook, which takes a while
+
+    with tqdm(total=100, bar_format="{l_bar}{bar}| {elapsed} {postfix}") as bar:
+
+        def tell(text: str, done: float) -> None:
+            bar.set_postfix_str(text, refresh=False)
+            bar.update(round(100 * done) - bar.n)
+
+        yield tell
+
+
+class Interruptible:
+    """A progress that remembers whether what was raised is a wish to stop."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._telling = False
+
+    def __call__(self, text: str, done: float) -> None:
+        """Tell; what this raises is a wish to stop."""
+        self._telling = True
+        self._progress(text, done)
+        self._telling = False
+
+    def wished(self, error: BaseException) -> bool:
+        """Tell whether an error is a wish to stop: the interrupt key, or raised by the progress."""
+        return self._telling or isinstance(error, KeyboardInterrupt)

@@ -1,0 +1,291 @@
+"""What all models of counts do that are learned from moments: sums that add, then one decomposition."""
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from lvmkit import decompose
+from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.typing import Array, Progress, RandomState
+from lvmkit.core.validation import (
+    DataWarning,
+    listed,
+    require_flag,
+    require_number,
+    require_seed,
+    teller,
+)
+from lvmkit.mixtures.count_model import CountModel
+from lvmkit.mixtures.families import Family
+from lvmkit.mixtures.row_model import SPARE_DIRECTIONS, state_order
+from lvmkit.moments import WhitenedMoments
+from lvmkit.moments.subspaces import SubspaceMoments, leading_basis
+from lvmkit.moments.weightings import Weighting
+from lvmkit.moments.whitened import Whitened, with_slices
+
+LARGE_CLIP = 0.5
+"""Share of a topic's, or a state's, mass that was clipped above which the model warns."""
+
+
+class MomentModel(CountModel):
+    """Counts are summed to moments, and the moments decomposed: `fit`, `partial_fit`, `fit_moments`."""
+
+    # A model adds its weighting, α₀ and its family's valid set.
+
+    _family: ClassVar[Family]
+
+    n_components: int
+    decomposition: str
+    random_state: RandomState
+    round_counts: bool
+
+    moments_: SubspaceMoments
+    clipped_: float
+
+    def fit_moments(self, moments: SubspaceMoments) -> Self:
+        """Read the parameters off sums of moments, for instance of several sites.
+
+        As by `fit`, states are ordered by weight and `annotations_` begin empty.
+
+        Parameters
+        ----------
+        moments : SubspaceMoments
+            Sums over all rows: `a.moments_ + b.moments_`, where b was summed under the basis of a.
+
+        Returns
+        -------
+        MomentModel
+            Itself, fitted; without `labels_`, and without EM.
+
+        Raises
+        ------
+        TypeError
+            If it is given something else.
+        ValueError
+            If the sums are weighted as another model needs them, have fewer features than there are states or
+            no third-order information, or the decomposition needs the rows ("svtd").
+
+        Warns
+        -----
+        DataWarning
+            If the moments show fewer states than n_components, or much had to be clipped.
+        """
+        self._check_options()
+        self._require_sums(moments)
+        self.n_features_in_ = len(moments.basis)
+        if len(getattr(self, "feature_names_in_", ())) != self.n_features_in_:
+            self.__dict__.pop("feature_names_in_", None)
+        self._read_off(moments)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add the moments of more rows, and read the parameters off all of them.
+
+        The first call looks for the leading directions of its rows, 10 more than there are states, and later
+        ones sum along the same: the first block should be large and typical, thousands of rows. Rows are not
+        kept; EM, which would have to see all of them again, is not run. It orders the states by weight; in
+        later calls each keeps its number, found by its center, and so its name in `annotations_`.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Counts; every call with the same features. Later blocks may be as small, or as empty, as they come.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        MomentModel
+            Itself, fitted to all rows so far; without `labels_`.
+
+        Raises
+        ------
+        ValueError
+            As for `fit`; if the decomposition is "svtd", which needs all rows at once; or if the model has
+            parameters but no `moments_` to add to.
+
+        Warns
+        -----
+        DataWarning
+            As for `fit`; if a later block is empty; or if names in `annotations_` may not fit any more.
+        """
+        del y
+        first = not hasattr(self, "weights_")
+        self._require_stream(X, first=first)
+        rows = self._validated(X, reset=first)
+        self._check_options()
+        self._require_features(rows.shape[1])
+        with single_threaded_blas():
+            if first:
+                self._begin(rows)
+            else:
+                self._go_on(rows)
+        return self
+
+    def _begin(self, rows: Any) -> None:
+        """Fix the directions of a stream by its first block, and sum it."""
+        self._require_counted(rows)
+        summed, weighting = self._summed(rows), self._weighting()
+        q = min(self.n_components + SPARE_DIRECTIONS, rows.shape[1])
+        basis = leading_basis(summed, weighting, q, alpha0=self._alpha0())
+        moments = SubspaceMoments.of(summed, basis, weighting)
+        self._require_long(moments)
+        self._tell_short(moments)
+        self._decompose(moments, self._whitened(moments))
+
+    def _go_on(self, rows: Any) -> None:
+        """Add a later block; states, and what is noted about them, keep their numbers."""
+        sums, old, notes = self.moments_, self.centers_, self.annotations_
+        block = SubspaceMoments.of(self._summed(rows), sums.basis, self._weighting())
+        if rows.sum():
+            self._tell_short(block)
+        else:
+            msg = f"all entries of these {rows.shape[0]:,} rows are 0; they count as rows without words"
+            warnings.warn(msg, DataWarning, stacklevel=3)
+        moments, same = sums + block, len(old) == self.n_components
+        self._decompose(moments, self._whitened(moments), like=old if same else None)
+        self._keep_annotations(notes, old)
+
+    def _read_off(self, moments: SubspaceMoments) -> None:
+        """Take sums for those of all rows."""
+        self._require_long(moments)
+        with single_threaded_blas():
+            self._decompose(moments, self._whitened(moments))
+
+    def _fit_rows(self, rows: Any, progress: Progress | None) -> Any:
+        """Fit to checked rows; return the rows that were summed."""
+        tell = teller(progress)
+        self._check_options()
+        self._require_features(rows.shape[1])
+        self._require_counted(rows)
+        summed, weighting = self._summed(rows), self._weighting()
+        with single_threaded_blas():
+            tell("directions", 0.0)
+            alpha0 = self._alpha0()
+            basis = leading_basis(summed, weighting, self.n_components, alpha0=alpha0)
+            tell("third moments", 0.5)
+            moments = SubspaceMoments.of(summed, basis, weighting)
+            self._require_long(moments)
+            self._tell_short(moments)
+            tell("decomposition", 0.8)
+            whitened = self._whitened(moments)
+            if self.decomposition == "svtd":
+                sums = WhitenedMoments.of(summed, whitened.whitener, weighting)
+                plain = moments.second / max(moments.divisors[1], 1e-300)
+                along = np.linalg.lstsq(moments.basis, whitened.whitener, rcond=None)[0]
+                whitened = with_slices(whitened, sums.slices, plain @ along, alpha0)
+            self._decompose(moments, whitened)
+        return rows
+
+    def _whitened(self, moments: SubspaceMoments) -> Whitened:
+        """Return what the decomposition sees, of as many states as the second moment can show."""
+        rank = moments.rank(alpha0=self._alpha0())
+        if rank < self.n_components:
+            q = moments.basis.shape[1]
+            reason = (
+                f"the second moment is positive along only {rank} of its {q} leading directions, noise included. "
+                "The number of groups is usually much smaller: lvmkit.scores.select_n_components compares several"
+                if q >= self.n_components
+                else f"the moments were summed along {q} directions and show at most {rank} states, whatever the "
+                "rows hold. To look for more, sum all rows again: by fit, or by partial_fit of a new model"
+            )
+            msg = (
+                f"n_components={self.n_components}, but {reason}. The moments give the other states weight 0 "
+                "and the overall mean as their center."
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+        return moments.whitened(max(1, min(rank, self.n_components)), alpha0=self._alpha0())
+
+    def _decompose(
+        self, moments: SubspaceMoments, whitened: Whitened, *, like: Array | None = None
+    ) -> None:
+        """Set the parameters, states ordered as the centers that they resemble, or by weight."""
+        found = decompose.BY_NAME[self.decomposition](whitened, random_state=self.random_state)
+        missing = self.n_components - len(found.weights)
+        centers = np.vstack([found.centers, np.tile(moments.m1, (missing, 1))])
+        weights, valid = np.append(found.weights, np.zeros(missing)), self._family.project(centers)
+        order = state_order(weights, valid, like)
+        self.weights_, self.centers_ = weights[order], valid[order]
+        size = np.abs(centers).sum()
+        self.clipped_ = float(np.maximum(-centers, 0).sum() / size) if size else 0.0
+        self.moments_ = moments
+        self.annotations_ = {}
+        self._forget_rows()
+        self._derive()
+        if self.clipped_ > LARGE_CLIP:
+            msg = (
+                f"{self.clipped_:.0%} of the mass of the centers was negative and was clipped; "
+                f"n_components={self.n_components} is more than these rows show clearly."
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+
+    def _derive(self) -> None:
+        """Set what else a model has once the parameters are read off."""
+
+    def _weighting(self) -> Weighting:
+        """Return how rows enter the sums."""
+        raise TypeError(type(self).__name__)
+
+    def _summed(self, rows: Any) -> Any:
+        """Return what is summed of checked rows."""
+        return rows
+
+    def _alpha0(self) -> float:
+        """Return the sum of the Dirichlet parameters; 0 for a mixture."""
+        return 0.0
+
+    def _check_options(self) -> None:
+        """Refuse options out of range."""
+        require_number(self.n_components, "n_components", least=1, whole=True)
+        require_flag(self.round_counts, "round_counts")
+        require_seed(self.random_state)
+        if not isinstance(self.decomposition, str) or self.decomposition not in decompose.BY_NAME:
+            msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
+            raise ValueError(msg)
+
+    def _require_features(self, d: int) -> None:
+        """Refuse more states than moments of so many features can tell apart."""
+        if self.n_components > d:
+            msg = (
+                f"n_components={self.n_components}, and the data have {d} feature(s); "
+                "moments can tell apart at most as many states as there are features"
+            )
+            raise ValueError(msg)
+
+    def _require_sums(self, moments: Any) -> None:
+        """Refuse what are not the sums that this model is read off."""
+        if not isinstance(moments, SubspaceMoments):
+            msg = (
+                "fit_moments needs SubspaceMoments, as fitted models have in moments_; "
+                f"found {moments!r} ({type(moments).__name__})"
+            )
+            raise TypeError(msg)
+        if moments.weighting != self._weighting():
+            msg = (
+                f"this {type(self).__name__} needs sums weighted {self._weighting().name}; found "
+                f"{moments.weighting.name}. Sum the rows again, or choose the model that they were summed for"
+            )
+            raise ValueError(msg)
+        self._require_features(len(moments.basis))
+
+    def _require_stream(self, X: Any, *, first: bool) -> None:
+        """Refuse a block that no stream can begin, or go on, with."""
+        if self.decomposition == "svtd":
+            msg = "partial_fit cannot use decomposition='svtd', which needs all rows at once; choose another"
+            raise ValueError(msg)
+        if first and np.shape(X)[:-1] == (1,):
+            msg = (
+                "the first block fixes the directions along which all later ones are summed, and needs many rows; "
+                "found 1 row (1 sample). Collect rows, thousands if possible, before the first partial_fit"
+            )
+            raise ValueError(msg)
+        if not first and not hasattr(self, "moments_"):
+            self._refuse_to_forget()
+
+    def _smoothed_centers(self, share: float) -> Array:
+        """Mix a share of the overall frequencies into centers from moments; given ones are taken as they are."""
+        if not hasattr(self, "clipped_"):
+            return self.centers_
+        smoothed: Array = (1 - share) * self.centers_ + share * (self.weights_ @ self.centers_)
+        return smoothed

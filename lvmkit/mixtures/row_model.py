@@ -1,0 +1,171 @@
+"""What all models of rows of features do with what users pass."""
+
+import warnings
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from lvmkit.core import features
+from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import DataWarning, check_matrix, listed
+
+SPARE_DIRECTIONS = 10
+"""Directions more than states that the first block of a stream fixes for all later ones."""
+
+LARGE_CHANGE = 0.5
+"""Share of a state's mass that moved above which its name may not fit any more."""
+
+
+class _OfRows:
+    """An attribute that a model has of the rows it was fitted to; where there are none, an error says why."""
+
+    def __init__(self, method: str) -> None:
+        self.method = method
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self
+        reason = "it is not fitted yet: call fit"
+        if hasattr(model, "weights_"):
+            reason = "model files, given parameters and partial_fit keep nothing of single rows; "
+            reason += f"{self.method}(X) gives them for the rows of X"
+        msg = f"this {type(model).__name__} has no {self.name}: {reason}"
+        raise AttributeError(msg)
+
+
+def of_rows(method: str) -> Any:
+    """Declare an attribute of the rows fitted, which a method gives for any rows."""
+    return _OfRows(method)
+
+
+class RowModel(BaseEstimator):
+    """Validation of rows, and of features by name."""
+
+    # A model adds which rows it accepts (`_accepted`).
+
+    weights_: Array  # (k,): Probability of each state
+    centers_: Array  # (k, d): Mean of each feature in each state
+    n_features_in_: int  # Number of features d
+    feature_names_in_: Any  # (d,): Names of the features, if the data had any
+    annotations_: dict[str, Any]  # Names and notes given to the states, kept by `lvmkit.save`
+
+    _fewest_rows: ClassVar[int] = 2
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that sparse rows are welcome."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _require_fitted(self) -> None:
+        """Refuse what needs parameters before there are any."""
+        check_is_fitted(self, "weights_")
+
+    def _name_features(self, feature_names: Sequence[str] | None) -> None:
+        """Take the names of the features of given parameters."""
+        self.n_features_in_ = self.centers_.shape[1]
+        self.annotations_ = {}
+        if feature_names is None:
+            return
+        if not isinstance(feature_names, Collection):
+            msg = f"feature_names must be a list of names; found {type(feature_names).__name__}"
+            raise TypeError(msg)
+        if isinstance(feature_names, str) or len(feature_names) != self.n_features_in_:
+            if isinstance(feature_names, str):
+                feature_names = [feature_names]
+            msg = f"feature_names has {len(feature_names)} names; centers have {self.n_features_in_} features"
+            raise ValueError(msg)
+        self.feature_names_in_ = features.distinct(np.asarray(feature_names, dtype=object))
+
+    def _refuse_to_forget(self) -> None:
+        """Refuse to stream into parameters that were given, or read without the sums they came from."""
+        msg = (
+            f"this {type(self).__name__} has parameters but no moments_ to add rows to: they were given, or "
+            "come from a file without sums. Start anew with fit, or with partial_fit of a new model"
+        )
+        raise ValueError(msg)
+
+    def _forget_rows(self) -> None:
+        """Drop what belongs to the rows of an earlier fit."""
+        for of_other_rows in ("labels_", "data_fingerprint_"):
+            self.__dict__.pop(of_other_rows, None)
+
+    def _keep_annotations(self, notes: dict[str, Any], old: Array) -> None:
+        """Take over what was noted about the states of the centers `old`, if that is still known."""
+        if not notes:
+            return
+        if len(old) != len(self.centers_):
+            msg = (
+                f"annotations_ spoke of {len(old)} states and were dropped: with "
+                f"n_components={len(self.centers_)} nobody knows which is which; name the states again"
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+            return
+        self.annotations_ = notes
+        size = np.maximum((old + self.centers_).sum(axis=1), 1e-300)
+        changed = np.flatnonzero(np.abs(old - self.centers_).sum(axis=1) > LARGE_CHANGE * size)
+        if len(changed):
+            msg = (
+                f"{len(changed)} of {len(old)} states changed by more than {LARGE_CHANGE:.0%} of their mass "
+                f"({listed(changed)}); see whether their names still fit"
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        """Return float32 rows of zeros and ones, in the order of the fit."""
+        remedy, names = self._remedy(reset=reset), None
+        if reset:
+            matrix, names = features.unwrapped(X, remedy=remedy)
+        else:
+            matrix = features.aligned(X, getattr(self, "feature_names_in_", None), remedy=remedy)
+        labelled = matrix is not X and features.is_labelled(X)
+        columns = names if reset else getattr(self, "feature_names_in_", None)
+        rows = self._checked_rows(
+            matrix, (features.row_names(X), columns), reset=reset, labelled=labelled
+        )
+        if reset and labelled and names is not None:
+            self.feature_names_in_ = names
+        return rows
+
+    def _checked_rows(
+        self, matrix: Any, names: features.Labels, *, reset: bool, labelled: bool
+    ) -> Any:
+        """Check the numbers, then what the model accepts; rows and columns may have names."""
+        with warnings.catch_warnings():
+            if labelled:  # the names were matched above, the bare matrix has none to compare
+                warnings.filterwarnings("ignore", "X does not have valid feature names")
+            rows = check_matrix(
+                matrix,
+                model=self,
+                reset=reset,
+                rows=names[0],
+                columns=names[1],
+                remedy=self._remedy(reset=reset),
+                least_rows=self._fewest_rows if reset else 1,
+                sound=True,
+            )
+        return self._accepted(rows, names)
+
+    def _remedy(self, *, reset: bool) -> str:
+        """Return what else may be done about missing entries, to end a sentence with."""
+        del reset
+        return ""
+
+    def _accepted(self, rows: Any, names: features.Labels) -> Any:
+        """Return float32 rows that the family allows, or refuse them; rows and columns may have names."""
+        raise TypeError(type(self).__name__)
+
+
+def state_order(weights: Array, centers: Array, like: Array | None) -> Labels:
+    """Return the order in which states are numbered, (k,). centers (k, d), like (k, d)."""
+    if like is None:
+        return np.argsort(-weights, kind="stable")
+    return np.asarray(linear_sum_assignment(cdist(like, centers, "cityblock"))[1])

@@ -1,0 +1,79 @@
+"""Algorithms 1 and 3 of the document: factors updated in turn until the fit stays."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lvmkit.core.typing import Array
+from lvmkit.sustain.initialization import unlocked
+from lvmkit.sustain.mttkrp import Pool, inward, outward, toward_rows
+from lvmkit.sustain.nonnegative import fit_of
+from lvmkit.sustain.unfolding import Unfolded
+from lvmkit.sustain.updates import Box, Weights, gram, update_factor
+
+
+@dataclass(frozen=True)
+class IntegerFactors:
+    """An integer factorization, and how it came about."""
+
+    factors: list[Array]  # (R, I_n): Whole numbers, a component per row; one array per mode
+    weights: Weights  # (R,): Lambda
+    trace: list[float]  # Fit after each iteration
+    stopped_by: str  # Which rule ended it; "start" if no iteration was made
+
+    @property
+    def fit(self) -> float:
+        """Fit reached."""
+        return self.trace[-1]
+
+
+def refine(
+    data: Unfolded,
+    factors: Sequence[Array],
+    weights: Weights,
+    *,
+    boxes: Sequence[Box],
+    rng: np.random.Generator,
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    n_passes: int = 1,
+    pool: Pool = None,
+    tell: Callable[[int, float], None] = lambda step, fit: None,
+) -> IntegerFactors:
+    """Improve integer factors until the fit changes by less than `tol` from one iteration to the next."""
+    # SUSTain (document 001), Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes: what
+    # the modes of the columns need is one product with the factor of the rows.
+    factors = unlocked(factors, rng)
+    weights, trace, sums = np.array(weights, dtype=np.int64), [], None
+    inner = [gram(factor) for factor in factors]
+    for step in range(1, max_iter + 1):
+        for mode, factor in enumerate(factors):
+            if mode == data.mode:
+                products, sums = toward_rows(data, factors, pool=pool), None
+            else:
+                if sums is None:
+                    sums = inward(data, factors[data.mode], pool=pool)
+                products = outward(data, sums, factors, mode)
+            others = hadamard(inner, mode)
+            for _ in range(n_passes):
+                inner[mode] = update_factor(
+                    factor, products, others, weights, box=boxes[mode], rng=rng, inner=inner[mode]
+                )
+        trace.append(fit_of(data, factors[-1], products, weights, inner))
+        tell(step, trace[-1])
+        if step > 1 and abs(trace[-1] - trace[-2]) < tol:
+            return IntegerFactors(factors, weights, trace, "tol")
+    return IntegerFactors(factors, weights, trace, "max_iter")
+
+
+def hadamard(inner: Sequence[Array], mode: int) -> Array:
+    """Multiply the inner products of all modes but one: C of equation (15), (R, R)."""
+    return np.prod([g for n, g in enumerate(inner) if n != mode], axis=0)
+
+
+def fit_to(data: Unfolded, factors: Sequence[Array], weights: Array) -> float:
+    """Return the fit of any factors to counts, without forming the approximation. factors (R, I_n), weights (R,)."""
+    products = toward_rows(data, list(factors))
+    inner = [gram(factor) for factor in factors]
+    return fit_of(data, factors[data.mode], products, np.asarray(weights), inner)

@@ -1,0 +1,123 @@
+"""SIDIWO and a model: a split by the likelihood of two pseudo-centers."""
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit.core.linalg import impute_diagonal, significant, whitener_of
+from lvmkit.core.parallel import map_blocks
+from lvmkit.core.typing import Array
+from lvmkit.decompose.completion import completion
+from lvmkit.decompose.components import Components
+from lvmkit.decompose.sidiwo import sidiwo
+from lvmkit.mixtures.e_step import MixtureParams, em_step
+from lvmkit.mixtures.em import run_em
+from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family, Prior
+from lvmkit.moments import Moments, WhitenedMoments, second_moment_operator, whiten
+from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, RAW, Weighting, row_totals
+from lvmkit.trees.splits import WIDE, Refusal, Rows, Split, Sums, column_sums, linear_split
+
+SHARED = 0.01
+"""Share of the node's mean in every center, so that a feature that a center lacks excludes nothing."""
+
+EM_STEPS = 100
+EM_TOL = 1e-5
+"""Nats per row: two centers move little once the split is found."""
+
+
+def family_of(rows: Rows) -> Family:
+    """Return the family that fits the entries: Bernoulli for 0/1 rows, words for larger counts. rows (n, d)."""
+    values = rows.data if sparse.issparse(rows) else rows
+    return BERNOULLI if values.max(initial=0.0) <= 1 else MULTINOMIAL
+
+
+def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | Refusal:
+    """Split rows by the more likely of two pseudo-centers. rows (n, d)."""
+    # Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou et al. 2013) instead of by their lengths
+    # (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
+    # hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
+    if rows.shape[1] < 2:
+        return Refusal("it has one feature only: nothing tells two components apart")
+    if family is MULTINOMIAL and not (row_totals(rows) >= 3).any():
+        return Refusal(
+            "none of its rows has three words, and the third moment needs three of one row"
+        )
+    components = _bernoulli(rows) if family is BERNOULLI else _two(rows, EQUAL_ROWS)
+    if components is None:
+        return Refusal("its moments show one direction only: no second component to split by")
+    prior = node_prior(rows, sums, family)
+    centers = (1 - SHARED) * family.project(components.centers) + SHARED * prior.mean
+    weights = np.maximum(components.weights, SHARED)
+    params = MixtureParams(weights / weights.sum(), centers)
+    return likelihood_split(rows, params, prior, family, em=em)
+
+
+def likelihood_split(
+    rows: Rows, params: MixtureParams, prior: Prior, family: Family, *, em: bool
+) -> Split:
+    """Split rows by a mixture of two, refined by EM if asked. rows (n, d)."""
+    if em:
+        step = em_step(rows, family, prior)
+        params = run_em(params, step, tol=EM_TOL, max_iter=EM_STEPS).params
+    slopes, constants = family.linear(params.centers)
+    offsets = constants + np.log(params.weights)
+    scores = np.vstack(list(map_blocks(lambda block: block @ slopes.T + offsets, rows)))
+    return linear_split(slopes, offsets, scores, _certainty(scores), params.centers)
+
+
+def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
+    """Refine a split by EM, from the means and the sizes of its sides. rows (n, d)."""
+    # Ruffini thesis, section 6.3, last paragraph.
+    n, m = len(split.side), int(split.side.sum())
+    other = column_sums(rows, split.side)
+    centers = np.stack([(sums.first - other) / max(n - m, 1), other / max(m, 1)])
+    prior = node_prior(rows, sums, family)
+    inside = (1 - SHARED) * family.project(centers) + SHARED * prior.mean
+    params = MixtureParams(np.array([n - m, m]) / n, inside)
+    return likelihood_split(rows, params, prior, family, em=True)
+
+
+def node_prior(rows: Rows, sums: Sums, family: Family) -> Prior:
+    """Return one imaginary row for every center: at the node's mean, or of the node's words. rows (n, d)."""
+    n, d = rows.shape
+    if family is BERNOULLI:
+        return Prior.around(sums.first, n, 1.0)
+    # Spread over all words too: one that this node lacks may occur in a row to predict.
+    words = sums.first + 1 / d
+    return Prior(float(sums.first.sum()) / n, words / words.sum())
+
+
+def _two(rows: Rows, weighting: Weighting) -> Components | None:
+    """Whiten with the two leading directions, and rotate."""
+    m2: Any = _second(rows, weighting)
+    whitener, values = whiten(getattr(m2, "m2", m2), 2)
+    if len(values) < 2 or not significant(values).all():
+        return None
+    return sidiwo(WhitenedMoments.of(rows, whitener, weighting), 2)
+
+
+def _bernoulli(rows: Rows) -> Components | None:
+    """Decompose the moments of 0/1 rows into two pseudo-centers, entries with coinciding indexes filled in."""
+    m2: Any = _second(rows, POISSON)
+    imputed = impute_diagonal(getattr(m2, "m2", m2), 2, tol=1e-3)
+    if not significant(imputed.values).all():
+        return _two(rows, RAW)
+    whitener = whitener_of(imputed.values, imputed.vectors)
+    moments = WhitenedMoments.of(rows, whitener, POISSON, second=getattr(m2, "second", None))
+    return completion(moments, decompose=sidiwo)
+
+
+def _second(rows: Rows, weighting: Weighting) -> Any:
+    """Return the second moment: as numbers of few features, as products with the rows of many."""
+    if rows.shape[1] <= WIDE:
+        return Moments.of(rows, weighting)
+    return second_moment_operator(rows, weighting)
+
+
+def _certainty(scores: Array) -> float:
+    """Return 1 − the mean entropy of the posteriors, in bits."""
+    odds = np.abs(scores[:, 0] - scores[:, 1])
+    share = 1 / (1 + np.exp(-odds))
+    rest = np.maximum(1 - share, 1e-300)
+    return float(1 + np.mean(share * np.log2(share) + rest * np.log2(rest)))
