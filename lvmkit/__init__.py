@@ -6,7 +6,7 @@ Importing the package costs milliseconds: names and subpackages are loaded when 
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+from lvmkit.core.versions import __version__
 
 _HOMES = {
     "BernoulliMixture": "lvmkit.mixtures.bernoulli_mixture",

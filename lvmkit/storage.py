@@ -9,10 +9,10 @@ from typing import Any, cast, get_args, get_type_hints
 
 import numpy as np
 
-import lvmkit
 from lvmkit.core.arguments import checked
 from lvmkit.core.npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of, read_npz, reason_of
 from lvmkit.core.validation import listed
+from lvmkit.core.versions import __version__
 from lvmkit.core.writing import replacing
 from lvmkit.mixtures.initialization import given_params
 from lvmkit.mixtures.moment_model import MomentModel
@@ -216,7 +216,7 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
         params |= {name: np.asarray(getattr(model, name)).tolist() for name in _PER_MODE}
     return {
         "format": FORMAT,
-        "lvmkit": lvmkit.__version__,
+        "lvmkit": __version__,
         "model": type(model).__name__,
         "params": params,
         "feature_names": None if names is None else [str(name) for name in names],
@@ -286,7 +286,7 @@ def _require_header(header: Any) -> None:
         msg = f"its header is a {type(header).__name__}, not a JSON object"
         raise ValueError(msg)
     if header["format"] != FORMAT:
-        msg = f"its format is {header['format']!r}; lvmkit {lvmkit.__version__} reads {FORMAT!r}"
+        msg = f"its format is {header['format']!r}; lvmkit {__version__} reads {FORMAT!r}"
         raise ValueError(msg)
     known = [*sorted(_MIXTURES), *(other.__name__ for other in _OTHERS)]
     if header["model"] not in known:

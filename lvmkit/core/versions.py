@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import importlib
-import importlib.metadata
 import platform
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
 
-import lvmkit
+__version__ = "0.1.0"
 
 LIBRARIES = (
     *("numpy", "scipy", "scikit-learn", "pandas", "anndata", "h5py", "duckdb", "altair"),
@@ -39,13 +38,15 @@ def show_versions() -> None:
 
 def _programs() -> Iterator[tuple[str, str]]:
     """Name lvmkit, the interpreter and the system."""
-    yield "lvmkit", lvmkit.__version__
+    yield "lvmkit", __version__
     yield "Python", f"{platform.python_version()} ({platform.python_implementation()})"
     yield "system", platform.platform()
 
 
 def _libraries() -> Iterator[tuple[str, str]]:
     """Name what lvmkit builds on, as it is installed."""
+    import importlib.metadata  # imported here: with lvmkit itself it would cost more than all the rest
+
     for name in LIBRARIES:
         try:
             version = importlib.metadata.version(name)

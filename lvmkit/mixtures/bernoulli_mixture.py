@@ -23,8 +23,9 @@ from lvmkit.core.validation import (
     teller,
     with_gaps,
 )
+from lvmkit.mixtures import e_step
 from lvmkit.mixtures.bernoulli_stream import BernoulliStream
-from lvmkit.mixtures.e_step import MixtureParams, e_step
+from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.em import EMResult, run_em
 from lvmkit.mixtures.families import BERNOULLI, Prior
 from lvmkit.mixtures.initialization import Method, bernoulli_start, given_params, part, random_start

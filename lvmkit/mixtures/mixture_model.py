@@ -10,7 +10,8 @@ from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.typing import Array, Labels, RandomState
 from lvmkit.core.validation import require_number
-from lvmkit.mixtures.e_step import MixtureParams, e_step
+from lvmkit.mixtures import e_step
+from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.families import Family
 from lvmkit.mixtures.row_model import RowModel
 

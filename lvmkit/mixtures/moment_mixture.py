@@ -10,7 +10,8 @@ from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.core.validation import require_flag, require_number, teller
-from lvmkit.mixtures.e_step import MixtureParams, e_step
+from lvmkit.mixtures import e_step
+from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.em import StoppedBy, run_em
 from lvmkit.mixtures.families import Prior
 from lvmkit.mixtures.initialization import part

@@ -12,9 +12,10 @@ from scipy import sparse
 from lvmkit.core.parallel import row_blocks
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.moments.cooccurrence import products, rows_at_once
-from lvmkit.trees import Node, Tree
+from lvmkit.trees.nodes import Node
 from lvmkit.trees.split_support import canonical_ranks, reappearance
 from lvmkit.trees.splits import WIDE, Refusal, Rows, Split, Splitter, Sums, between, column_sums
+from lvmkit.trees.tree import Tree
 
 LOST = 1e-4
 """A part with less of the squares than this, of those last summed from rows, is summed anew: of what remains after

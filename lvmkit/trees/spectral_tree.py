@@ -23,13 +23,14 @@ from lvmkit.core.validation import (
 )
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
 from lvmkit.mixtures.row_model import RowModel, of_rows
-from lvmkit.trees import Node, Tree
 from lvmkit.trees.baseline_splits import principal_split, two_means
 from lvmkit.trees.grow import Growth, grow
 from lvmkit.trees.mixture_split import family_of, model_split, refined
+from lvmkit.trees.nodes import Node
 from lvmkit.trees.sidiwo_split import data_split
 from lvmkit.trees.split_support import canonical_ranks
 from lvmkit.trees.splits import Refusal, Rows, Split, Splitter, Sums
+from lvmkit.trees.tree import Tree
 
 LARGEST, SMALLEST = 1e15, 1e-15
 RANGE = "squares of others leave the range of single precision. Give them in another unit"

@@ -139,7 +139,7 @@ class Servers:
 
     def start(self, factory, **options):
         """Serve what the factory makes; return the address and the list of what was made."""
-        from lvmkit_widgets.serve import serve
+        from lvmkit_widgets.server.serve import serve
 
         made, ready, box = [], threading.Event(), {}
 
@@ -268,7 +268,7 @@ KERNEL_IDLE = "jupyterapp.shell.currentWidget.sessionContext?.session?.kernel?.s
 PROXY_CONFIG = """
 import os, sys
 c.ServerProxy.servers = {}
-from lvmkit_widgets.serve import proxy
+from lvmkit_widgets.server.serve import proxy
 settings = proxy()
 settings["command"] = [sys.executable, os.environ["DEMO_PROXY"], "--port", "{port}"]
 settings["launcher_entry"] = {"enabled": False, "title": "demo"}

@@ -5,9 +5,9 @@ import time
 
 import numpy as np
 
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.heat import heat_fields
-from lvmkit_widgets.kinds import Form, Heat, Picture, Relevance, Sizes, Status, Table, Text
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.heatmap import heat_fields
+from lvmkit_widgets.ui.widgets import Form, Heat, Picture, Relevance, Sizes, Status, Table, Text
 
 HOSTILE = "<img src=x onerror=alert(1)> & =1+1"
 LAYOUT = {

@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from lvmkit_widgets.cluster_explorer import ClusterExplorer
-from lvmkit_widgets.workbench import Workbench
+from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.clusters.workbench import Workbench
 
 pytestmark = pytest.mark.browser
 CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]
@@ -237,7 +237,7 @@ def test_no_tab_is_wider_than_the_window(served, width):
 
 def test_the_explorer_follows_the_dark_theme_of_jupyterlab(lab, open_page):
     page = open_page(width=1400)
-    show = "from lvmkit_widgets.cluster_explorer import ClusterExplorer\nClusterExplorer(model, cohort)"
+    show = "from lvmkit_widgets.clusters.dashboard import ClusterExplorer\nClusterExplorer(model, cohort)"
     lab.write("explorer.ipynb", COHORT, show)
     lab.open(page, "explorer.ipynb", dark=True)
     expect(page.locator(".lvm-size")).to_have_count(3)

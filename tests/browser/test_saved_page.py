@@ -3,8 +3,8 @@
 import pytest
 from playwright.sync_api import expect
 
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.kinds import Form, Picture, Sizes, Text
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Form, Picture, Sizes, Text
 
 pytestmark = pytest.mark.browser
 

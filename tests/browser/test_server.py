@@ -7,8 +7,8 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.kinds import Text
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Text
 
 pytestmark = pytest.mark.browser
 TOKEN = "a-long-enough-secret"

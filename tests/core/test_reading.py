@@ -7,8 +7,8 @@ import pytest
 import lvmkit
 from lvmkit.cohorts import CountTensor, from_events, from_texts
 from lvmkit.cohorts._h5ad import read_h5ad
+from lvmkit.cohorts.open_file import open_cohort
 from lvmkit.core.reading import readable, require_file
-from lvmkit_widgets.open_file import open_cohort
 
 READERS = {
     "load": lvmkit.load,

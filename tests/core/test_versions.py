@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import lvmkit
-from lvmkit_widgets import cli
+from lvmkit_widgets.server import cli
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from lvmkit.trees import Growth, Refusal, Split, grow
 
+from lvmkit.trees import Growth, Refusal, Split, grow
 from lvmkit.trees.sidiwo_split import data_split
 from lvmkit.trees.split_support import reappearance
 

@@ -10,7 +10,7 @@ import pytest
 from lvmkit.cohorts import from_texts
 from lvmkit.cohorts._h5ad import read_h5ad
 from lvmkit.datasets import load_discharges
-from lvmkit_widgets import cli
+from lvmkit_widgets.server import cli
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_absurd_numbers_are_refused_in_a_line(command, capsys):
 def test_an_empty_token_is_refused_before_the_work(command, monkeypatch, capsys):
     for place in ("datasets.load_discharges", "cohorts.from_texts"):
         monkeypatch.setattr(f"lvmkit.{place}", lambda *_, **__: pytest.fail("worked"))
-    monkeypatch.setattr("lvmkit_widgets.serve.serve", lambda *_, **__: pytest.fail("served"))
+    monkeypatch.setattr("lvmkit_widgets.server.serve.serve", lambda *_, **__: pytest.fail("served"))
     files = ["texts"] if command == "topics" else []
     assert cli.main([command, *files, "--token", ""]) == 1
     assert "the token has 0 characters; use at least 12" in capsys.readouterr().err
@@ -125,7 +125,7 @@ def test_what_nobody_expected_is_told_with_the_place_of_its_details(
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("lvmkit_widgets.open_file.open_cohort", fail)
+    monkeypatch.setattr("lvmkit.cohorts.open_file.open_cohort", fail)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "logs"))
     (tmp_path / "logs").mkdir()
     asked = ["report", str(table), str(tmp_path / "out.html")]
@@ -148,7 +148,7 @@ def test_too_little_memory_is_told(table, tmp_path, capsys, monkeypatch):
     def fail(*_, **__):
         raise MemoryError
 
-    monkeypatch.setattr("lvmkit_widgets.open_file.open_cohort", fail)
+    monkeypatch.setattr("lvmkit.cohorts.open_file.open_cohort", fail)
     assert cli.main(["report", str(table), str(tmp_path / "out.html")]) == 1
     assert "this needs more memory than there is" in capsys.readouterr().err
 
@@ -159,7 +159,7 @@ def test_a_place_that_cannot_be_written_is_told_before_the_work(
     def work(*_, **__):
         raise AssertionError
 
-    monkeypatch.setattr("lvmkit_widgets.open_file.open_cohort", work)
+    monkeypatch.setattr("lvmkit.cohorts.open_file.open_cohort", work)
     monkeypatch.setattr(cli, "_fetcher", lambda name: work)
     (tmp_path / "dir.html").mkdir()
     for name, words in {
@@ -205,7 +205,14 @@ def test_an_h5ad_with_an_index_outside_its_matrix_ends_no_process(tmp_path):
     load_discharges()[:200].copy().write_h5ad(path)
     with h5py.File(path, "r+") as file:
         file["X/indices"][0] = 10**6
-    command = [sys.executable, "-m", "lvmkit_widgets.cli", "report", path, tmp_path / "x.html"]
+    command = [
+        sys.executable,
+        "-m",
+        "lvmkit_widgets.server.cli",
+        "report",
+        path,
+        tmp_path / "x.html",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 1
     assert "“bad.h5ad”: X is a broken sparse" in done.stderr
@@ -224,8 +231,8 @@ def test_a_report_must_be_named_as_a_page(tmp_path, capsys):
 def shown(monkeypatch):
     """What the command serves: instead of waiting for visitors it makes one dashboard."""
     servers = []
-    monkeypatch.setattr("lvmkit_widgets.serve.run", servers.append)
-    monkeypatch.setattr("lvmkit_widgets.serve.serve", lambda factory, **_: Served(factory))
+    monkeypatch.setattr("lvmkit_widgets.server.serve.run", servers.append)
+    monkeypatch.setattr("lvmkit_widgets.server.serve.serve", lambda factory, **_: Served(factory))
     return servers
 
 

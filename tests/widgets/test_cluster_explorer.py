@@ -6,11 +6,11 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit_widgets.cluster_explorer import ClusterExplorer
-from lvmkit_widgets.explorer import compare
-from lvmkit_widgets.explorer_state import ExplorerState
-from lvmkit_widgets.sharing import assignment_table, codes_table, csv
-from lvmkit_widgets.subset import Subset
+from lvmkit.cohorts.subset import Subset
+from lvmkit_widgets.clusters import compare_tab
+from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.clusters.export_tables import assignment_table, codes_table, csv
+from lvmkit_widgets.clusters.state import ExplorerState
 
 CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]
 TABS = {
@@ -339,7 +339,7 @@ def test_a_pair_that_was_seen_is_not_drawn_again(board, monkeypatch):
     board.open_tab("main", TABS["compare"])
     first = board.components["difference"].svg
     board.state.other = 2
-    monkeypatch.setattr(compare, "svg", lambda chart: "drawn again")
+    monkeypatch.setattr(compare_tab, "svg", lambda chart: "drawn again")
     board.state.other = 1
     assert board.components["difference"].svg == first
     board.state.rename(0, "Heart")

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from lvmkit_widgets.cluster import Mixture
-from lvmkit_widgets.clustering import Clustering
+from lvmkit.mixtures.cluster import Mixture
+from lvmkit.mixtures.clustering import Clustering
 
 
 @pytest.fixture

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from lvmkit_widgets.component import jsonable
-from lvmkit_widgets.kinds import KINDS, Form, Sizes, Table
+from lvmkit_widgets.ui.component import jsonable
+from lvmkit_widgets.ui.widgets import KINDS, Form, Sizes, Table
 
 
 def test_values_become_plain_and_missing_numbers_become_none():

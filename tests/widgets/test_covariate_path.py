@@ -12,7 +12,7 @@ import pytest
 from lvmkit.covariates.path import covariate_path
 from lvmkit.datasets import make_covariate_clusters
 from lvmkit_widgets import CovariatePath
-from lvmkit_widgets.covariates.saved import HELD, held
+from lvmkit_widgets.covariates.page import HELD, held
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.covariates.tables import (
     accuracies_told,

@@ -6,10 +6,10 @@ import weakref
 import pytest
 from bokeh.document import Document
 
-from lvmkit_widgets.dashboard import FAILED, Dashboard
-from lvmkit_widgets.exchange import asked_by
-from lvmkit_widgets.kinds import Form, Sizes, Status, Table, Text
-from lvmkit_widgets.twins import PageHost, flat_fields
+from lvmkit_widgets.ui.dashboard import FAILED, Dashboard
+from lvmkit_widgets.ui.hosts import PageHost, flat_fields
+from lvmkit_widgets.ui.sync import asked_by
+from lvmkit_widgets.ui.widgets import Form, Sizes, Status, Table, Text
 
 CONTROLS = [
     {"name": "k", "kind": "number", "min": 1, "step": 1},

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from lvmkit_widgets.cluster import Mixture
-from lvmkit_widgets.clustering import Clustering
-from lvmkit_widgets.evidence import explain, steps_in_words
+from lvmkit.mixtures.cluster import Mixture
+from lvmkit.mixtures.clustering import Clustering
+from lvmkit.mixtures.explanation import explain, steps_in_words
 
 CODES = tuple("abcdefgh")
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit_widgets.explorer_state import ExplorerState
-from lvmkit_widgets.subset import Subset
+from lvmkit.cohorts.subset import Subset
+from lvmkit_widgets.clusters.state import ExplorerState
 
 CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import lvmkit
+from lvmkit.core.folders import Folders, folders_of, open_only
 from lvmkit.storage import is_model_file
 from lvmkit_widgets import Workbench
-from lvmkit_widgets.folders import Folders, folders_of, open_only
 
 OUTSIDE = [
     "/etc/passwd",

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lvmkit_widgets.heat import heat_fields
+from lvmkit_widgets.ui.heatmap import heat_fields
 
 CODES = ["401", "428", "V58"]
 

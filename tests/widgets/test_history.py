@@ -1,6 +1,6 @@
 import pytest
 
-from lvmkit_widgets.history import History, Step
+from lvmkit_widgets.ui.history import History, Step
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lvmkit_widgets.jobs import Cancelled, Job, Progress
+from lvmkit_widgets.ui.jobs import Cancelled, Job, Progress
 
 
 def test_frequent_reports_are_thinned_out_but_new_texts_are_not():

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lvmkit_widgets.open_file import Layout, guess, list_files, open_cohort, preview
+from lvmkit.cohorts.open_file import Layout, guess, list_files, open_cohort, preview
 
 
 def packed(name):

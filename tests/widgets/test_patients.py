@@ -1,8 +1,8 @@
 import numpy as np
 from scipy import sparse
 
-from lvmkit_widgets.assignment import Assignment, Moves, moves
-from lvmkit_widgets.patients import borderline, codes_of, present, read_codes, typical
+from lvmkit.mixtures.assignment import Assignment, Moves, moves
+from lvmkit.mixtures.patients import borderline, codes_of, present, read_codes, typical
 
 
 def assignment(posterior, X=None, ids=None):

@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lvmkit_widgets import rules
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.exchange import DEEPEST, is_plain
-from lvmkit_widgets.explorer.pages import Pages
-from lvmkit_widgets.kinds import (
+from lvmkit_widgets.ui import rules
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.paging import Pages
+from lvmkit_widgets.ui.sync import DEEPEST, is_plain
+from lvmkit_widgets.ui.widgets import (
     KINDS,
     Branches,
     Covariates,

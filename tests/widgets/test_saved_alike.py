@@ -14,9 +14,9 @@ from lvmkit_widgets import (
     TopicRelevance,
     TreeNavigator,
 )
-from lvmkit_widgets.covariates import files as covariates
-from lvmkit_widgets.giving import TWICE
-from lvmkit_widgets.tensors import files as tensors
+from lvmkit_widgets.covariates import export_tab as covariates
+from lvmkit_widgets.tensors import export_tab as tensors
+from lvmkit_widgets.ui.export import TWICE
 
 pytestmark = pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
 N = 1500

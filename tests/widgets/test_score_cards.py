@@ -10,19 +10,19 @@ from scipy import sparse
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
+from lvmkit.sustain.entry_parser import read_entries, row_of
+from lvmkit.sustain.figures import Counted, Figures
+from lvmkit.sustain.phenotypes import Phenotypes
+from lvmkit.sustain.reconstruction import told_cells, told_error
+from lvmkit.sustain.samples import People
+from lvmkit.sustain.similarity import duplicates, likeness, partners
 from lvmkit_widgets import ScoreCards
-from lvmkit_widgets.cards.arithmetic import told_cells, told_error
-from lvmkit_widgets.cards.figures import Counted, Figures
-from lvmkit_widgets.cards.files import FILES, card_table
-from lvmkit_widgets.cards.grid import features_of, modes_of
-from lvmkit_widgets.cards.heading import counted_mode
-from lvmkit_widgets.cards.likeness import duplicates, likeness, partners
-from lvmkit_widgets.cards.marked import Marked
-from lvmkit_widgets.cards.people import People
-from lvmkit_widgets.cards.phenotypes import Phenotypes
-from lvmkit_widgets.cards.tables import features_table, phenotypes_table, scores_table
-from lvmkit_widgets.cards.typed import read_entries, row_of
-from lvmkit_widgets.jobs import Cancelled
+from lvmkit_widgets.phenotypes.annotations import Marked
+from lvmkit_widgets.phenotypes.cards_tab import features_of, modes_of
+from lvmkit_widgets.phenotypes.export_tab import FILES, card_table
+from lvmkit_widgets.phenotypes.heading import counted_mode
+from lvmkit_widgets.phenotypes.tables import features_table, phenotypes_table, scores_table
+from lvmkit_widgets.ui.jobs import Cancelled
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 DX = ["428", "427.31", "250", "585", "V27", "664"]
@@ -575,7 +575,7 @@ def test_patients_who_score_high_open_in_the_cluster_explorer(cohort):
     state = board.explorer().state
     assert state.clustering.labels == ["Phenotype 1 · Second: score 2 or more", "All others"]
     np.testing.assert_array_equal(state.assignment.labels, np.where(high, 0, 1))
-    from lvmkit_widgets.subset import Subset
+    from lvmkit.cohorts.subset import Subset
 
     old = Subset(ranges={"age": (60, 90)})
     state.show(old)

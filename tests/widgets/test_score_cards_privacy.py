@@ -11,9 +11,9 @@ from scipy.optimize import linprog
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
+from lvmkit.sustain.figures import Counted, Figures
 from lvmkit_widgets import ScoreCards
-from lvmkit_widgets.cards.figures import Counted, Figures
-from lvmkit_widgets.cards.files import FILES, card_table
+from lvmkit_widgets.phenotypes.export_tab import FILES, card_table
 
 T = 11  # smaller counts are hidden
 RARE, LITTLE, NEARLY, COMMON = range(4)

@@ -14,10 +14,18 @@ from bokeh.util.token import generate_jwt_token, get_session_id, get_token_paylo
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.guard import TOKEN_HEADER, Guard
-from lvmkit_widgets.kinds import Text
-from lvmkit_widgets.serve import TOKEN_VARIABLE, _names, address_of, is_local, main, proxy, serve
+from lvmkit_widgets.server.auth import TOKEN_HEADER, Guard
+from lvmkit_widgets.server.serve import (
+    TOKEN_VARIABLE,
+    _names,
+    address_of,
+    is_local,
+    main,
+    proxy,
+    serve,
+)
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Text
 
 TOKEN = "a-long-enough-secret"
 

@@ -12,14 +12,14 @@ from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 
 import lvmkit
 from lvmkit.scores import stability
-from lvmkit_widgets import StabilityPanel, stability_panel
-from lvmkit_widgets.exchange import asked_by
-from lvmkit_widgets.jobs import Cancelled
+from lvmkit_widgets import StabilityPanel
+from lvmkit_widgets.stability import dashboard, data
 from lvmkit_widgets.stability import state as states
-from lvmkit_widgets.stability import subject
-from lvmkit_widgets.stability.files import picture_of
-from lvmkit_widgets.stability.measuring import Cell, Outcome, Piece
+from lvmkit_widgets.stability.export_tab import picture_of
 from lvmkit_widgets.stability.options import parsed_values, written_values
+from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece
+from lvmkit_widgets.ui.jobs import Cancelled
+from lvmkit_widgets.ui.sync import asked_by
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -241,8 +241,8 @@ def test_a_chosen_number_is_used_elsewhere(measured, patients):
 
 
 def test_large_data_are_measured_on_a_sample_first(patients, monkeypatch):
-    monkeypatch.setattr(subject, "LARGE", 500)
-    monkeypatch.setattr(subject, "SAMPLE_ROWS", 200)
+    monkeypatch.setattr(data, "LARGE", 500)
+    monkeypatch.setattr(data, "SAMPLE_ROWS", 200)
     model, cohort = patients
     panel = StabilityPanel(model, cohort, methods={}, values=[3, 4], n_repeats=1)
     state = panel.state
@@ -449,9 +449,11 @@ def test_wrong_options_are_refused(patients):
 
 def test_files_hold_totals_only(measured):
     files = next(part for part in measured.every_part if part.title == "Take away")
-    name, data, mime = files.made("repeats")
+    name, content, mime = files.made("repeats")
     assert (name, mime) == ("stability-repeats.csv", "text/csv")
-    assert data.decode("utf-8-sig").splitlines()[0].startswith("method,value,n_clusters,repeat,ari")
+    assert (
+        content.decode("utf-8-sig").splitlines()[0].startswith("method,value,n_clusters,repeat,ari")
+    )
     clusters = files.made("clusters")[1].decode("utf-8-sig")
     assert "<11" in clusters
     assert "secret" not in clusters
@@ -524,7 +526,7 @@ def test_a_page_that_is_saved_at_once_is_measured_first(patients, tmp_path):
 
 
 def test_a_saved_page_answers_for_what_it_has_no_pictures_of(measured, monkeypatch):
-    monkeypatch.setattr(stability_panel, "SAVED_CASES", 2)
+    monkeypatch.setattr(dashboard, "SAVED_CASES", 2)
     measured.state.plan(values=[2, 3, 4, 5])
     try:
         cases = measured.static_cases()[0]["cases"]

@@ -9,9 +9,9 @@ import pytest
 from sklearn.cluster import DBSCAN, KMeans
 
 import lvmkit
-from lvmkit_widgets.navigator import layout
-from lvmkit_widgets.stability.subject import Subject, names_of
-from lvmkit_widgets.topics.corpus import Corpus
+from lvmkit.cohorts.corpus import Corpus
+from lvmkit.trees import layout
+from lvmkit_widgets.stability.data import Subject, names_of
 
 ROWS = np.repeat(np.eye(4), 10, axis=0)
 

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from lvmkit_widgets.dashboard import Dashboard
-from lvmkit_widgets.kinds import KINDS, Form, Relevance, Table, Text
-from lvmkit_widgets.script import script_of
+from lvmkit_widgets.ui.bundle import script_of
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import KINDS, Form, Relevance, Table, Text
 
 HOSTILE = "</script><script>alert(1)</script><!--"
 

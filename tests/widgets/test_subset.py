@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from lvmkit_widgets.cohort_view import CohortView
-from lvmkit_widgets.subset import Subset, level_attributes, numeric_attributes
+from lvmkit.cohorts.subset import Subset, level_attributes, numeric_attributes
+from lvmkit.cohorts.view import CohortView
 
 
 @pytest.fixture

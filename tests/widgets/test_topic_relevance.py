@@ -14,11 +14,11 @@ from scipy import sparse
 
 import lvmkit
 from lvmkit.cohorts import from_counts, from_texts
+from lvmkit.cohorts.corpus import PASSAGE, Corpus
+from lvmkit.mixtures.topics import Topics, page_words
 from lvmkit.scores import coherence, relevance
 from lvmkit_widgets import TopicRelevance
-from lvmkit_widgets.topics.corpus import PASSAGE, Corpus
-from lvmkit_widgets.topics.fitted import Topics, page_words
-from lvmkit_widgets.topics.listing import listing_rows
+from lvmkit_widgets.topics.topics_tab import listing_rows
 
 POOLS = (
     "war army enemy soldier battle peace",

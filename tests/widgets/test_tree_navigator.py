@@ -12,12 +12,12 @@ from scipy import sparse
 import lvmkit
 from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
+from lvmkit.trees.layout import TreeLayout
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
-from lvmkit_widgets.navigator.files import FILES
-from lvmkit_widgets.navigator.layout import TreeLayout
-from lvmkit_widgets.navigator.marked import Marked
-from lvmkit_widgets.navigator.members import way_down
-from lvmkit_widgets.navigator.tables import (
+from lvmkit_widgets.trees.annotations import Marked
+from lvmkit_widgets.trees.export_tab import FILES
+from lvmkit_widgets.trees.rows_tab import way_down
+from lvmkit_widgets.trees.tables import (
     clusters_table,
     codes_table,
     nodes_table,
@@ -476,13 +476,13 @@ def test_documents_are_read_and_nothing_of_them_is_hidden(documents, tmp_path):
 @pytest.fixture
 def few_cells(monkeypatch):
     """Let trees count as large that are not."""
-    from lvmkit_widgets.navigator import outline, report, terms
+    from lvmkit_widgets.trees import outline, page, terms_tab
 
-    for module in (terms, report):
+    for module in (terms_tab, page):
         monkeypatch.setattr(module, "LIVE_CELLS", 20_000, raising=False)
-    monkeypatch.setattr(terms.holds_all, "__defaults__", (20_000,))
-    monkeypatch.setattr(report, "SAVED_CELLS", 20_000)
-    assert outline.holds_all is terms.holds_all
+    monkeypatch.setattr(terms_tab.holds_all, "__defaults__", (20_000,))
+    monkeypatch.setattr(page, "SAVED_CELLS", 20_000)
+    assert outline.holds_all is terms_tab.holds_all
 
 
 @pytest.mark.parametrize("last", ["tree", "relevance"])
@@ -646,16 +646,16 @@ def test_branches_are_called_by_what_is_more_frequent_than_in_their_whole():
 
 
 def test_of_too_many_columns_the_most_frequent_are_counted(monkeypatch):
-    from lvmkit_widgets.navigator import figures
+    from lvmkit.trees import figures
 
     monkeypatch.setattr(figures, "MOST_CELLS", 6)
     assert figures.kept_columns(np.array([5, 1, 9, 3]), 3).tolist() == [0, 2]
 
 
 def test_a_page_holds_the_columns_that_it_has_room_for(monkeypatch):
-    from lvmkit_widgets.navigator import report
+    from lvmkit_widgets.trees import page
 
-    monkeypatch.setattr(report, "SAVED_CELLS", 2_000)
+    monkeypatch.setattr(page, "SAVED_CELLS", 2_000)
     board = TreeNavigator(complete(3, d=400, size=400))
     fields = board.static_fields()
     numbers = fields["relevance"]

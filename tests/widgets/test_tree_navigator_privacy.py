@@ -11,10 +11,10 @@ import pytest
 from scipy import sparse
 from scipy.optimize import linprog
 
+from lvmkit.disclosure.trees import shown_counts
 from lvmkit.trees import Node, Tree
 from lvmkit_widgets import TreeNavigator
-from lvmkit_widgets.navigator.files import FILES
-from lvmkit_widgets.navigator.privacy import shown_counts
+from lvmkit_widgets.trees.export_tab import FILES
 
 T = 11  # smaller counts are hidden
 

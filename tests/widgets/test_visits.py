@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lvmkit_widgets.visits import Visits
+from lvmkit_widgets.server.visits import Visits
 
 
 class Host:

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit_widgets import cli, serve
-from lvmkit_widgets.workbench import Workbench
+from lvmkit_widgets.clusters.workbench import Workbench
+from lvmkit_widgets.server import cli, serve
 
 APP = Path(__file__).parents[2] / "widgets" / "apps" / "workbench.py"
 

@@ -5,15 +5,15 @@ from importlib.util import find_spec
 from typing import Any
 
 _HOMES = {
-    "ClusterExplorer": "lvmkit_widgets.cluster_explorer",
-    "CovariatePath": "lvmkit_widgets.covariate_path",
-    "Dashboard": "lvmkit_widgets.dashboard",
-    "ScoreCards": "lvmkit_widgets.score_cards",
-    "StabilityPanel": "lvmkit_widgets.stability_panel",
-    "TensorExplorer": "lvmkit_widgets.tensor_explorer",
-    "TopicRelevance": "lvmkit_widgets.topic_relevance",
-    "TreeNavigator": "lvmkit_widgets.tree_navigator",
-    "Workbench": "lvmkit_widgets.workbench",
+    "ClusterExplorer": "lvmkit_widgets.clusters.dashboard",
+    "CovariatePath": "lvmkit_widgets.covariates.dashboard",
+    "Dashboard": "lvmkit_widgets.ui.dashboard",
+    "ScoreCards": "lvmkit_widgets.phenotypes.dashboard",
+    "StabilityPanel": "lvmkit_widgets.stability.dashboard",
+    "TensorExplorer": "lvmkit_widgets.tensors.dashboard",
+    "TopicRelevance": "lvmkit_widgets.topics.dashboard",
+    "TreeNavigator": "lvmkit_widgets.trees.dashboard",
+    "Workbench": "lvmkit_widgets.clusters.workbench",
 }
 _NEEDED = ("panel", "anywidget")
 

@@ -25,7 +25,7 @@ def names() -> list[str]:
 
 def run(name: str, path: Any) -> tuple[int, str, str]:
     """Run a command on a file; return its code, what it printed, and what it told of errors."""
-    from lvmkit_widgets import cli
+    from lvmkit_widgets.server import cli
 
     def made(factory: Any, options: Any, *, title: str) -> None:
         factory()

@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 
 import lvmkit
 from lvmkit import charts, cohorts, datasets, models, moments, scores
-from lvmkit_widgets.kinds import Sizes, Status, Text
+from lvmkit_widgets.ui.widgets import Sizes, Status, Text
 
 CODES = ["401", "428", "250", "427", "584", "486"]
 N, D = 40, len(CODES)

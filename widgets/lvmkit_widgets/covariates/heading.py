@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.covariates.tables import SMALLEST, accuracies_told
-from lvmkit_widgets.navigator.naming import counted
+from lvmkit_widgets.ui.words import counted
 
 
 def subtitle(state: PathState) -> str:

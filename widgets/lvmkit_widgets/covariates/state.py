@@ -11,8 +11,8 @@ import param
 from lvmkit.charts._merges import first_in, speaks_for
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.core.typing import Array, Labels
-from lvmkit_widgets.history import History, Step, Walks
-from lvmkit_widgets.navigator.naming import counted
+from lvmkit_widgets.ui.history import History, Step, Walks
+from lvmkit_widgets.ui.words import counted
 
 START = (
     "from lvmkit_widgets import CovariatePath\n"

@@ -7,8 +7,8 @@ import pandas as pd
 
 from lvmkit.charts._merges import speaks_for
 from lvmkit.core.typing import Array
+from lvmkit.disclosure.text import coarse
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.hidden import coarse
 
 SMALLEST = 11
 

@@ -12,18 +12,18 @@ import param
 
 from lvmkit.core.typing import Labels
 from lvmkit.disclosure import suppression
+from lvmkit.disclosure.text import shown_count
 from lvmkit.scores import StabilityStudy
 from lvmkit.scores.stability.compare import Recommendation, recommendation
 from lvmkit.scores.stability.resampling import PROTOCOLS
-from lvmkit_widgets.hidden import shown_count
-from lvmkit_widgets.stability.measuring import Cell, Outcome, Piece, measured, quiet
+from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.options import (
     MOST_REPEATS,
     checked_protocol,
     checked_repeats,
     checked_values,
 )
-from lvmkit_widgets.stability.subject import Subject
+from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece, measured, quiet
 
 GOAL = 0.9  # mean index that is called stable
 

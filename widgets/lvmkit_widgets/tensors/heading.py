@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lvmkit_widgets.navigator.naming import counted
 from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
+from lvmkit_widgets.ui.words import counted
 
 FOOTER = (
     "Discriminants compare with cluster 0. Each model numbers its clusters anew, so that at another λ one may have "

@@ -12,9 +12,9 @@ import param
 from lvmkit.charts._modes import Modes
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
 from lvmkit.core.typing import Array, Labels
-from lvmkit_widgets.history import History, Step, Walks
-from lvmkit_widgets.navigator.naming import counted
-from lvmkit_widgets.tensors.reading import Samples, Solution, samples_of
+from lvmkit_widgets.tensors.data import Samples, Solution, samples_of
+from lvmkit_widgets.ui.history import History, Step, Walks
+from lvmkit_widgets.ui.words import counted
 
 THRESHOLD = 11
 START = (

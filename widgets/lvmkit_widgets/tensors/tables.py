@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lvmkit_widgets.tensors.privacy import rounded_bic, shown_model, sizes_of, strengths
+from lvmkit_widgets.tensors.disclosure import rounded_bic, shown_model, sizes_of, strengths
 from lvmkit_widgets.tensors.state import TensorState
 
 

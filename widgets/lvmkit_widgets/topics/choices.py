@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from lvmkit_widgets.fitting import check_size
-from lvmkit_widgets.topics.corpus import Corpus, runs
+from lvmkit.cohorts.corpus import Corpus, runs
+from lvmkit.mixtures.refit import check_size
 
 
 def check_fit(k: int, n: int, d: int, noun: str, thing: str) -> None:

@@ -16,13 +16,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 import lvmkit
 from lvmkit import scores
+from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core.typing import Array
 from lvmkit.core.validation import DataWarning
-from lvmkit_widgets.fitting import Job, Progress
+from lvmkit.mixtures.refit import Job, Progress
+from lvmkit.mixtures.topic_figures import Figures, figures_of
+from lvmkit.mixtures.topics import Topics
 from lvmkit_widgets.topics.choices import check_fit, first_bands, first_order
-from lvmkit_widgets.topics.corpus import Corpus
-from lvmkit_widgets.topics.figures import Figures, figures_of
-from lvmkit_widgets.topics.fitted import Topics
 
 KINDS = {
     "SingleTopic": "Single topic: each document has one",

@@ -1,0 +1,115 @@
+"""Fits that a dashboard asks for, with the checks and words of a dashboard."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from lvmkit.cohorts.subset import Subset
+from lvmkit.core.typing import Progress
+from lvmkit.core.validation import DataWarning
+from lvmkit.mixtures.analysis import Analysis, View, carry_names
+from lvmkit.mixtures.assignment import Moves, moves
+from lvmkit.mixtures.bernoulli_mixture import BernoulliMixture
+from lvmkit.mixtures.cluster import Mixture
+from lvmkit.mixtures.clustering import Clustering
+
+LARGE_CLIP = 0.02  # as in BernoulliMixture, which warns above it
+
+
+class Job(NamedTuple):
+    """Work that takes time, apart from what follows when it is done."""
+
+    title: str  # What is being done, in words
+    work: Callable[[Progress | None], Any]
+    done: Callable[[Any], None]  # Takes the result and changes the state
+
+
+def check_size(n_clusters: int, n_patients: int, n_codes: int) -> None:
+    """Check that so many clusters can be found."""
+    if n_codes == 0:
+        message = "Every code is left out. Put at least two codes back in."
+        raise ValueError(message)
+    if n_clusters < 1:
+        message = f"The number of clusters must be 1 or more; {n_clusters} was given."
+        raise ValueError(message)
+    if n_clusters > n_codes:
+        message = (
+            f"{n_clusters} clusters need at least {n_clusters} codes, but only {n_codes} are "
+            f"included. Choose at most {n_codes} clusters, or put codes back in."
+        )
+        raise ValueError(message)
+    if n_patients < max(2, 2 * n_clusters):
+        message = (
+            f"{n_clusters} clusters need at least {max(2, 2 * n_clusters)} patients, but only "
+            f"{n_patients} are chosen. Choose fewer clusters or more patients."
+        )
+        raise ValueError(message)
+
+
+def fit_mixture(
+    X: Any, codes: tuple[str, ...], n_clusters: int, *, progress: Progress | None = None
+) -> tuple[Mixture, str]:
+    """Fit a mixture of Bernoulli distributions."""
+    check_size(n_clusters, X.shape[0], len(codes))
+    model = fit_quietly(X, n_clusters, progress=progress)
+    mixture = Mixture(np.asarray(model.weights_), np.asarray(model.centers_), codes)
+    return mixture, how_it_stopped(model)
+
+
+def fit_quietly(X: Any, n_clusters: int, *, progress: Progress | None = None) -> Any:
+    """Fit a model without its warnings, which the dashboard gives in its own words."""
+    model = BernoulliMixture(n_components=n_clusters, binarize=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        return model.fit(X, progress=progress)
+
+
+def how_it_stopped(model: Any) -> str:
+    """Tell why a fit stopped."""
+    reason, steps = getattr(model, "stopped_by_", None), getattr(model, "n_iter_", 0)
+    if reason is None:
+        return ""
+    if reason == "max_iter":
+        how = f"stopped before converging, after {steps} steps: read it with care"
+    elif reason == "moments":
+        how = "read off the moments alone, without EM"
+    else:
+        how = f"converged after {steps} steps"
+    if getattr(model, "clipped_", 0.0) > LARGE_CLIP:
+        how += "; the data hardly support so many clusters, try fewer"
+    return how
+
+
+def refitted(
+    analysis: Analysis,
+    old: View,
+    k: int,
+    *,
+    subset: Subset,
+    codes: tuple[str, ...],
+    progress: Progress | None = None,
+) -> tuple[View, list[str]]:
+    """Fit all clusters again."""
+    mixture, how = fit_mixture(analysis.patients.matrix(subset, codes), codes, k, progress=progress)
+    new = View(Clustering.of(mixture), subset, how)
+    before, after = analysis.assignment(old), analysis.assignment(new)
+    clustering, carried = carry_names(old.clustering, before, new.clustering, after)
+    return View(clustering, subset, how), carried
+
+
+def split(
+    analysis: Analysis, view: View, id: int, parts: int, *, progress: Progress | None = None
+) -> tuple[View, Moves]:
+    """Cluster the patients of one cluster again."""
+    before = analysis.assignment(view)
+    members = before.X[before.labels == id]
+    codes = view.clustering.mixture.codes
+    part, _ = fit_mixture(members, codes, parts, progress=progress)
+    new = View(view.clustering.split(id, part.weights, part.centers), view.subset, view.how)
+    return new, moves(before, analysis.assignment(new), id)

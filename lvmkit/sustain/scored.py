@@ -1,0 +1,55 @@
+"""A fitted model as it is looked at: its phenotypes, and the scores of the patients under it."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from lvmkit.core.typing import Labels, Progress
+from lvmkit.core.validation import DataWarning
+from lvmkit.sustain.figures import Counted
+from lvmkit.sustain.phenotypes import Phenotypes
+from lvmkit.sustain.samples import People, is_fitted_to
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A fitted model, and the scores of the patients under it."""
+
+    phenotypes: Phenotypes  # Of the model
+    scores: Labels  # (n, r): One row for each patient; none where they are not known
+    counted: Counted  # Patients by score
+
+    @classmethod
+    def of(cls, model: Any, people: People | None) -> Read:
+        """Read a model, and score the patients if it was fitted to others."""
+        if people is None:
+            phenotypes = Phenotypes.of(model)
+        else:
+            kinds = dict(zip(people.words[0], people.kinds, strict=True)) if people.kinds else None
+            phenotypes = Phenotypes.of(model, people.titles, kinds)
+        if people is None or is_fitted_to(model, people):
+            scores = phenotypes.fitted_scores
+        else:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", DataWarning)
+                scores = np.asarray(model.transform(people.cohort))
+        low = min(phenotypes.low, int(scores.min(initial=0)))
+        high = max(phenotypes.high, int(scores.max(initial=0)))
+        seen = replace(phenotypes, low=low, high=high)
+        return cls(seen, scores, Counted.of(scores, seen.levels))
+
+
+def fitted(model: Any, data: Any, progress: Progress | None = None) -> Any:
+    """Fit a model, telling how far it is if it can."""
+    tell = progress or (lambda *told: None)
+    given = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        model.fit(data, **given)
+    tell("Fitted", 1.0)  # a fit that could not be stopped on its way is dropped here
+    return model

@@ -1,0 +1,75 @@
+"""What leaves the dashboard: tables and assignments, with small counts hidden in what is shared."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from lvmkit.disclosure.text import shown_count
+from lvmkit_widgets.clusters.state import ExplorerState
+
+FORMULA = re.compile(
+    r"^(?:[\t\r\n]|[\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*[=+\-@"
+    r"\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"
+)
+"""How a formula begins, perhaps after blanks or what cannot be seen; signs may be full-width. dom.js has the same."""
+
+
+def codes_table(state: ExplorerState) -> pd.DataFrame:
+    """Return every code of every cluster, fit to be shared."""
+    table = state.association(shared=True)
+    table = table[table["n_in"] != 0].copy()
+    names = {c.id: c.label for c in state.clustering.clusters}
+    table.insert(1, "name", table["cluster"].map(names))
+    table.insert(3, "title", [state.patients.titles.get(code, "") for code in table["code"]])
+    return table
+
+
+def clusters_table(state: ExplorerState) -> pd.DataFrame:
+    """Return one row per cluster, fit to be shared."""
+    counts = state.counts(shared=True)
+    sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
+    return pd.DataFrame(
+        {
+            "cluster": state.clustering.ids,
+            "name": state.clustering.labels,
+            "patients": [shown_count(n, whole, state.threshold) for n, whole in sizes],
+            "share": counts.weights,
+            "note": [c.note for c in state.clustering.clusters],
+        }
+    )
+
+
+def assignment_table(state: ExplorerState) -> pd.DataFrame:
+    """Return the cluster of every patient, by record id: for this machine, not to be shared."""
+    a, names = state.assignment, np.array(state.clustering.labels, dtype=object)
+    rows = np.arange(len(a.rows))
+    return pd.DataFrame(
+        {
+            "record": state.patients.cohort.obs_names[a.rows],
+            "cluster": a.labels,
+            "name": names[a.positions],
+            "posterior": a.certainty.round(6),
+            "second": a.ids[a.runner_up],
+            "second_posterior": a.posterior[rows, a.runner_up].round(6),
+        }
+    )
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV that spreadsheets read: UTF-8 with a mark, no formulas."""
+    safe = table.copy()
+    for name in table.select_dtypes(exclude="number"):
+        safe[name] = table[name].astype(object).map(_no_formula)
+    return (
+        safe.rename(columns=_no_formula)
+        .to_csv(index=False, lineterminator="\r\n")
+        .encode("utf-8-sig")
+    )
+
+
+def _no_formula(value: object) -> object:
+    """Keep spreadsheets from running text as a formula."""
+    return "'" + value if isinstance(value, str) and FORMULA.match(value) else value

@@ -1,0 +1,238 @@
+"""Open a cohort: bundled and public ones, files on this machine, and what the columns are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lvmkit
+from lvmkit import datasets
+from lvmkit.cohorts.open_file import Layout, guess, is_h5ad, list_files, open_cohort, preview
+from lvmkit.core.folders import expanded, reader_folders
+from lvmkit.core.reading import require_file
+from lvmkit.mixtures.refit import Progress, check_size, fit_quietly
+from lvmkit_widgets.ui.component import Component
+from lvmkit_widgets.ui.widgets import Form, Text
+
+KNOWN: dict[str, tuple[str, Callable[[], Any], str]] = {
+    "discharges": (
+        "Hospital discharges (synthetic, comes with lvmkit)",
+        lambda: datasets.load_discharges(),
+        "lvmkit.datasets.load_discharges()",
+    ),
+    "nhds2010": (
+        "US hospital discharges 2010, adults (NHDS)",
+        lambda: datasets.fetch_nhds2010(),
+        "lvmkit.datasets.fetch_nhds2010()",
+    ),
+    "heart_failure": (
+        "US hospital discharges 2010, heart failure (NHDS)",
+        lambda: datasets.fetch_nhds2010(heart_failure=True),
+        "lvmkit.datasets.fetch_nhds2010(heart_failure=True)",
+    ),
+    "diabetes130": (
+        "Diabetes in 130 US hospitals, 1999–2008",
+        lambda: datasets.fetch_diabetes130(),
+        "lvmkit.datasets.fetch_diabetes130()",
+    ),
+    "synthea1k": (
+        "Synthea, 1,000 simulated patients",
+        lambda: datasets.fetch_synthea1k(),
+        "lvmkit.datasets.fetch_synthea1k()",
+    ),
+}
+KINDS = [
+    ["wide", "One row per record, codes in several columns"],
+    ["events", "One row per patient and code"],
+    ["counts", "One row per record, one column per code"],
+]
+ELSEWHERE = ""
+
+
+class Opened(NamedTuple):
+    """What was opened."""
+
+    model: Any  # Fitted, or read from a file
+    cohort: Any  # Patients by codes
+    name: str  # What to call it
+    source: str  # Python that gives model and cohort
+
+
+class Opener:
+    """The components that choose a cohort, and the work of opening it."""
+
+    def __init__(self) -> None:
+        self._folders = reader_folders()
+        self.choose = Form(
+            title="Open a cohort",
+            help="Files are read on this machine; nothing is sent anywhere. Public cohorts are "
+            "looked for in the folder LVMKIT_DATA first, and downloaded if they are not there.",
+        )
+        self.columns = Form(
+            title="Which columns?",
+            help="Tell which columns hold the codes of a record.",
+            visible=False,
+        )
+        self.intro = Text(
+            text="lvmkit groups patients whose recorded diagnoses look alike, and shows what marks "
+            "each group. Open a cohort: the synthetic one that comes along, a public one, or a "
+            "file of yours. Nothing leaves this machine."
+        )
+        self.repairs = Text(title="What was repaired on reading", visible=False, needs_python=True)
+        self.components: dict[str, Component] = {
+            "intro": self.intro,
+            "open": self.choose,
+            "columns": self.columns,
+            "repairs": self.repairs,
+        }
+        self.layout = ["open", "columns", "repairs"]
+        self.list()
+
+    def list(self) -> None:
+        """Show what can be opened."""
+        folders = [Path.cwd(), Path(os.environ.get("LVMKIT_DATA", "."))]
+        found = [path for path in list_files(folders) if self._folders.holds(path)]
+        files = [[str(path), _short(path)] for path in found]
+        known = [[name, text] for name, (text, _, _) in KNOWN.items()]
+        self.choose.controls = [
+            {
+                "name": "cohort",
+                "kind": "select",
+                "label": "Cohort",
+                "options": [*known, *files, [ELSEWHERE, "another file, named below"]],
+                "wide": True,
+            },
+            {
+                "name": "path",
+                "kind": "text",
+                "label": "File on this machine",
+                "placeholder": "/folder/discharges.csv",
+                "help": "CSV, TSV, Parquet or h5ad. Goes before the choice above.",
+                "wide": True,
+            },
+            {
+                "name": "k",
+                "kind": "number",
+                "label": "Number of clusters",
+                "min": 1,
+                "max": 100,
+                "step": 1,
+            },
+            {
+                "name": "model",
+                "kind": "text",
+                "label": "Saved model (optional)",
+                "placeholder": "heart.npz",
+                "help": "Brings its clusters, names and notes; else clusters are fitted.",
+            },
+            {"name": "open", "kind": "button", "label": "Open", "primary": True},
+        ]
+        self.choose.values = {"cohort": "discharges", "path": "", "k": 8, "model": ""}
+
+    @property
+    def choice(self) -> str:
+        """What the reader wants to open: the name of a known cohort, or the path of a file."""
+        values = self.choose.values
+        choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
+        if not choice:
+            message = "Choose a cohort, or name a file."
+            raise ValueError(message)
+        return choice if choice in KNOWN else str(self._folders.checked(choice))
+
+    @property
+    def model(self) -> str:
+        """The path of the saved model that the reader named; "" to fit clusters."""
+        text = str(self.choose.values.get("model") or "").strip()
+        return str(self._folders.checked(text)) if text else ""
+
+    def ask_columns(self, path: str) -> None:
+        """Ask what the columns of a file are."""
+        names = [str(name) for name in preview(path).columns]
+        one = [["", "–"], *([name, name] for name in names)]
+        self.columns.controls = [
+            {"name": "kind", "kind": "select", "label": "The table has", "options": KINDS},
+            {"name": "codes", "kind": "multiselect", "label": "Columns of codes", "options": names},
+            {"name": "patient", "kind": "select", "label": "Patient or record", "options": one},
+            {"name": "attributes", "kind": "multiselect", "label": "Keep also", "options": names},
+            {"name": "open", "kind": "button", "label": "Open with these columns", "primary": True},
+        ]
+        self.columns.values = {"kind": "wide", "codes": [], "patient": "", "attributes": []}
+        self.columns.visible = True
+
+    @property
+    def layout_asked(self) -> Layout:
+        """What the reader said the columns are."""
+        values = self.columns.values
+        codes = tuple(values.get("codes") or ())
+        if not codes:
+            message = "Choose the columns that hold the codes."
+            raise ValueError(message)
+        kept = tuple(values.get("attributes") or ())
+        return Layout(values["kind"], codes, values.get("patient") or None, kept)
+
+    def open(
+        self, choice: str, *, k: int = 8, model: str = "", layout: Layout | None = None
+    ) -> Any:
+        """Return the work of opening a cohort and fitting it."""
+
+        def work(progress: Progress | None) -> Opened:
+            if progress is not None:
+                progress("Reading the cohort", 0.0)
+            cohort, name, source = read(choice, layout)
+            return fit_or_load(cohort, k, model=model, name=name, source=source, progress=progress)
+
+        return work
+
+    def tell_repairs(self, cohort: Any) -> None:
+        """Show what was repaired when a cohort was read."""
+        told = list(cohort.uns.get("cohort", {}).get("repairs", []))
+        self.repairs.param.update(text="\n".join(f"- {text}" for text in told), visible=bool(told))
+
+
+def read(choice: str, layout: Layout | None = None) -> tuple[Any, str, str]:
+    """Read a cohort."""
+    if choice in KNOWN:
+        name, load, source = KNOWN[choice]
+        return load(), name.split(" (")[0], f"cohort = {source}"
+    given = f", layout={layout!r}" if layout else ""
+    imported = "from lvmkit.cohorts.open_file import Layout, open_cohort\n"
+    source = f"{imported}cohort = open_cohort({choice!r}{given})"
+    return open_cohort(choice, layout=layout), Path(choice).name, source
+
+
+def fit_or_load(
+    cohort: Any,
+    k: int,
+    *,
+    model: str = "",
+    name: str = "",
+    source: str = "",
+    progress: Progress | None = None,
+) -> Opened:
+    """Fit clusters, or read them from a file."""
+    if model:
+        told = "The model “{name}” cannot be read: {reason}. Leave the field empty to fit clusters."
+        try:
+            require_file(expanded(model), told)
+        except OSError as error:
+            raise ValueError(str(error)) from error
+        loaded = lvmkit.load(expanded(model))
+        return Opened(loaded, cohort, name, f"{source}\nmodel = lvmkit.load({model!r})")
+    check_size(k, cohort.n_obs, cohort.n_vars)
+    fitted = fit_quietly(cohort, k, progress=progress)
+    code = f"{source}\nmodel = lvmkit.BernoulliMixture(n_components={k}, binarize=0).fit(cohort)"
+    return Opened(fitted, cohort, name, code)
+
+
+def needs_columns(path: str) -> bool:
+    """Tell whether the reader must say what the columns of a file are."""
+    if path in KNOWN or is_h5ad(Path(path)):
+        return False
+    return guess(preview(path)) is None
+
+
+def _short(path: Path) -> str:
+    """Return file and folder of a path."""
+    return f"{path.name} ({path.parent.name})"

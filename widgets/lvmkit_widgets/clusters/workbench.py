@@ -1,0 +1,92 @@
+"""Open a cohort and explore its clusters: the explorer with a file chooser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from anndata import AnnData
+
+from lvmkit.cohorts.open_file import Layout
+from lvmkit.core.arguments import checked
+from lvmkit_widgets.clusters.board import ExplorerBoard
+from lvmkit_widgets.clusters.open_form import Opened, Opener, fit_or_load, needs_columns
+from lvmkit_widgets.clusters.state import ExplorerState
+
+
+class Workbench(ExplorerBoard):
+    """Cluster explorer that opens cohorts.
+
+    Parameters
+    ----------
+    cohort_or_path : AnnData, str or Path, optional
+        Opened and fitted at once; a name such as "nhds2010" or a path. Without it, the reader
+        chooses.
+    k : int, default=8
+        Number of clusters of the first fit.
+
+    Examples
+    --------
+    >>> import lvmkit
+    >>> bench = Workbench(lvmkit.datasets.load_discharges()[:2000], k=4)
+    >>> bench.state.clustering.ids
+    [0, 1, 2, 3]
+    """
+
+    @checked(k=1)
+    def __init__(self, cohort_or_path: Any = None, *, k: int = 8) -> None:
+        self.opener = Opener()
+        super().__init__(self.opener.components)
+        self.stage.param.update(
+            title="lvmkit workbench",
+            subtitle="Which patients belong together? Open a cohort to see.",
+            layout=["status", "intro", *self.opener.layout],
+        )
+        self.listen("open", "pressed", self._open_pressed)
+        self.listen("columns", "pressed", self._columns_pressed)
+        if isinstance(cohort_or_path, (str, Path)):
+            self._open(str(cohort_or_path), k=k)
+        elif cohort_or_path is not None:
+            if not isinstance(cohort_or_path, AnnData):
+                message = (
+                    "cohort_or_path must be a cohort (an AnnData table), a path, or a name such as 'nhds2010'; "
+                    f"found {type(cohort_or_path).__name__}."
+                )
+                raise TypeError(message)
+            source = "# cohort: the cohort that was opened"
+            self._show(fit_or_load(cohort_or_path, k, source=source))
+
+    def _open_pressed(self, _: str) -> None:
+        """Open what is chosen."""
+        values, choice, model = self.opener.choose.values, self.opener.choice, self.opener.model
+        if values.get("k") is None:
+            message = "Say how many clusters to look for."
+            raise ValueError(message)
+        self.opener.columns.visible = False
+        if needs_columns(choice):
+            self.opener.ask_columns(choice)
+            self.say("Say which columns hold the codes, then open the file.", state="info")
+            return
+        self._open(choice, k=int(values["k"]), model=model)
+
+    def _columns_pressed(self, _: str) -> None:
+        """Open the file with the columns that were named."""
+        layout = self.opener.layout_asked
+        k = int(self.opener.choose.values.get("k") or 8)
+        self._open(self.opener.choice, k=k, model=self.opener.model, layout=layout)
+
+    def _open(self, choice: str, *, k: int, model: str = "", layout: Layout | None = None) -> None:
+        """Read and fit beside the dashboard."""
+        work = self.opener.open(choice, k=k, model=model, layout=layout)
+        self.background(work, self._show, label="Opening the cohort")
+
+    def _show(self, opened: Opened) -> None:
+        """Explore what was opened."""
+        state = ExplorerState(opened.model, opened.cohort, name=opened.name, source=opened.source)
+        with self.batch():
+            self.show_state(state)
+            self.opener.tell_repairs(opened.cohort)
+            self.opener.columns.visible = False
+            again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
+            self.stage.layout = [*self.parts_layout, again]
+            self.say(state.message or f"Opened: {state.title}.")

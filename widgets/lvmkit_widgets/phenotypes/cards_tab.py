@@ -1,0 +1,144 @@
+"""The cards, two of them side by side, and what is said of each."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lvmkit.core.typing import Labels
+from lvmkit.sustain.figures import Figures
+from lvmkit.sustain.phenotypes import Mode, Phenotypes
+from lvmkit.sustain.similarity import duplicates, likeness
+from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.phenotypes.tab import CardsPart
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import PhenotypePair
+from lvmkit_widgets.ui.widgets import Phenotypes as Cards
+
+HELP = (
+    "A phenotype is a set of features that come together. Each has a whole-number score, drawn as levels: how much "
+    "of it belongs to the phenotype, relative to the others. Patients have scores too: how strongly the phenotype "
+    "shows in what was recorded of them; 0 is not at all. λ is a weight that scales counts: of a feature one expects "
+    "λ × score of the patient × score of the feature (with several kinds of features, × the score of each). "
+    "Phenotypes of large λ stand for conditions with many encounters."
+    "\n\nThe share of {noun} that a card shows are those whose score is not 0. Numbers of phenotypes are those of the "
+    "model and never change; until you name one, its first features stand in gray."
+    "\n\nPick a card to name it, to write a note and to mark it; the model keeps what you say. **⇄** on "
+    "another card puts the two side by side."
+)
+
+
+class Grid(CardsPart):
+    """All phenotypes at once."""
+
+    title: ClassVar[str] = "Cards"
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"phenotype", "other", "history", "hide_small", "threshold"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cards = Cards(title="Phenotypes")
+        self.pair = PhenotypePair(source="cards")
+        self.components = {"cards": self.cards, "pair": self.pair}
+        self.layout = ["pair", "cards"]
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        if self.changed("items", state.phenotypes, state.figures):
+            self.cards.param.update(
+                **numbers_of(state.phenotypes, state.figures, known=state.known),
+                modes=modes_of(state.phenotypes),
+                noun=state.noun,
+                help=HELP.format(noun=state.noun),
+            )
+        self.cards.param.update(said=said_of(state), selected=state.phenotype, other=state.other)
+
+    def follow(self) -> None:
+        """Show what is picked."""
+        self.cards.param.update(selected=self.state.phenotype, other=self.state.other)
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("cards", "selected", self.pick)
+        board.listen("cards", "other", self._compare)
+        board.listen("cards", "edit", self._say)
+
+    def _compare(self, other: int | None) -> None:
+        """Put another phenotype beside the one that is picked."""
+        self.state.other = None if other is None else int(other)
+
+    def _say(self, told: dict[str, Any]) -> None:
+        """Keep what the reader says of a phenotype."""
+        state, phenotype = self.state, int(told["id"])
+        say = {"name": state.rename, "note": state.write_note, "mark": state.mark}
+        say[str(told["field"])](phenotype, str(told["value"]))
+
+
+def parts_of(phenotypes: Phenotypes) -> list[tuple[str, Mode, Labels]]:
+    """List the features that any phenotype scores, by mode and kind: the browser gets no others."""
+    return [
+        (kind, mode, places[mode.scores[places].any(axis=1)])
+        for mode in phenotypes.modes
+        for kind, places in mode.parts
+    ]
+
+
+def modes_of(phenotypes: Phenotypes) -> list[dict[str, Any]]:
+    """Describe the features by mode."""
+    return [
+        {
+            "name": kind,
+            "codes": [mode.codes[j] for j in places],
+            "titles": [mode.titles[j] for j in places],
+            "low": mode.low,
+            "high": mode.high,
+        }
+        for kind, mode, places in parts_of(phenotypes)
+    ]
+
+
+def features_of(phenotypes: Phenotypes) -> list[list[list[list[int]]]]:
+    """List the features of every phenotype as the browser reads them."""
+    found: list[list[list[list[int]]]] = [[] for _ in range(len(phenotypes))]
+    for _, mode, places in parts_of(phenotypes):
+        scores = mode.scores[places]
+        for r, features in enumerate(found):
+            own = np.flatnonzero(scores[:, r])
+            order = own[np.argsort(-scores[own, r].astype(np.int64), kind="stable")]
+            features.append([[int(k), int(scores[k, r])] for k in order])
+    return found
+
+
+def numbers_of(phenotypes: Phenotypes, figures: Figures, *, known: bool) -> dict[str, Any]:
+    """Describe the cards but for what is said of them."""
+    cosines, shares = likeness(phenotypes, phenotypes), figures.prevalence
+    alike, features = duplicates(cosines), features_of(phenotypes)
+    items = [
+        {
+            "id": r,
+            "hint": phenotypes.hint(r),
+            "weight": int(phenotypes.weights[r]),
+            "size": int(phenotypes.sizes[r]),
+            "features": features[r],
+            "counts": figures.counts(r) if known else [],
+            "having": figures.having(r) if known else None,
+            "share": float(shares[r]) if known else None,
+            "alike": alike[r],
+        }
+        for r in range(len(phenotypes))
+    ]
+    return {
+        "items": items,
+        "likeness": cosines.round(3),
+        "levels": list(phenotypes.levels),
+        "both": figures.both if known else [],
+        "total": figures.total if known else None,
+    }
+
+
+def said_of(state: CardsState) -> dict[str, Any]:
+    """Describe what is said of phenotypes."""
+    return dict(state.marked.to_annotations()["phenotypes"])

@@ -1,0 +1,206 @@
+"""Phenotypes as score cards: read them, name them, mark them, and see whose they are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import panel as pn
+from sklearn.base import clone
+
+from lvmkit.core.arguments import checked
+from lvmkit.sustain.samples import People
+from lvmkit.sustain.scored import fitted
+from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.phenotypes.cards_tab import Grid, numbers_of
+from lvmkit_widgets.phenotypes.export_tab import Files
+from lvmkit_widgets.phenotypes.fit_form import Fit
+from lvmkit_widgets.phenotypes.heading import footer, left_out_of, subtitle
+from lvmkit_widgets.phenotypes.patient_tab import Single
+from lvmkit_widgets.phenotypes.patients_tab import Patients
+from lvmkit_widgets.phenotypes.score_cutoff import ScoreCut, reaching
+from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.phenotypes.steps import Steps
+from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.ui.widgets import Status, Text
+
+TABS = (Grid, Patients, Single, Fit, Files)
+
+
+class ScoreCards(PartsBoard[CardsState]):
+    """Dashboard of phenotypes: a card for each, with integer scores of its features.
+
+    Parameters
+    ----------
+    model : SUSTain
+        Names, notes and marks are kept in its `annotations_`, which `lvmkit.save` writes. One that is not fitted
+        yet is not changed: a copy, `state.model`, is fitted to the cohort.
+    cohort : AnnData, CountTensor, DataFrame, array, sparse matrix or coo_array, optional
+        The patients that the model was fitted to, or others, which are scored with its phenotypes; without it
+        cards are shown, but no patient.
+    private : bool, default=True
+        Whether rows stand for people: then small counts are hidden, and saved pages hold totals only.
+    name : str, optional
+        What the cohort is called in the heading.
+
+    Raises
+    ------
+    TypeError
+        When `model` is no estimator of integer scores, or the cohort not a table.
+    ValueError
+        When the cohort is empty, has none of the model's features, or is missing for a fit.
+
+    Examples
+    --------
+    >>> import lvmkit
+    >>> cohort = lvmkit.datasets.load_discharges()[:2000]
+    >>> cards = ScoreCards(lvmkit.SUSTain(n_components=4), cohort)
+    >>> cards.state.rename(0, "Heart")
+    >>> cards.state.mark(0, "yes")
+    >>> cards.state.model.annotations_["phenotypes"]["0"]["name"]
+    'Heart'
+    """
+
+    @checked()
+    def __init__(
+        self, model: Any, cohort: Any = None, *, private: bool = True, name: str = ""
+    ) -> None:
+        people = None if cohort is None else People(cohort, name=name)
+        state = CardsState(_fitted(model, people), people, private=private)
+        self._name = name or ("" if people is None else people.name)
+        self._below: dict[str, Any] = {}
+        self._steps = Steps()
+        super().__init__(
+            {"status": Status(), "left_out": Text(tone="note")},
+            frame=[self._steps],
+            tabs=[part() for part in TABS],
+            title="Phenotypes",
+        )
+        self.stage.layout = [
+            {"row": ["steps", "status"], "widths": [1.4, 1]},
+            "left_out",
+            self.tabs_layout,
+        ]
+        self.show_state(state)
+
+    def explorer(self) -> ClusterExplorer:
+        """Return a cluster explorer of the patients who score high on the phenotype that is picked.
+
+        Returns
+        -------
+        ClusterExplorer
+            Of two clusters: patients whose score reaches the level that is chosen, and all others.
+
+        Raises
+        ------
+        ValueError
+            Without a cohort, when nobody, or everybody, reaches the level, or when the number of those who do
+            would tell how many have a score that is hidden on the card.
+        """
+        state = self.state
+        if state.people is None or not state.known:
+            message = "There are no patients to explore: pass the cohort to ScoreCards."
+            raise ValueError(message)
+        cohort = state.people.table(state.phenotypes)
+        column = state.scores[:, state.phenotype]
+        high = column >= state.level if state.level > 0 else column <= state.level
+        if high.all() or not high.any():
+            who = "Everybody scores" if high.all() else "Nobody scores"
+            message = f"{who} as high on phenotype {state.phenotype}: choose another level."
+            raise ValueError(message)
+        label, reach = state.label(state.phenotype), reaching(state.level)
+        told = state.levels_told(state.phenotype)
+        if state.level not in told:
+            instead = (
+                f"Choose {', '.join(map(reaching, told))}." if told else "No level avoids that."
+            )
+            message = (
+                f"How many score {reach} on phenotype {state.phenotype} would tell a number that its card hides. "
+                f"{instead} The list of patients shows them all."
+            )
+            raise ValueError(message)
+        names = f"Phenotype {label}: score {reach}", "All others"
+        return ClusterExplorer(ScoreCut(cohort, high, names), cohort, name=self._name)
+
+    def open_explorer(self) -> None:
+        """Open a cluster explorer of the patients who score high below this dashboard; in a notebook, tell how to."""
+        if "page" not in self._below:
+            self.say("Run this in the next cell: cards.explorer()", state="info")
+            return
+        label = "Opening the patients in the cluster explorer"
+        self.background(lambda _: self.explorer(), self._show_below, label=label, can_cancel=False)
+
+    def open_patient(self) -> None:
+        """Open the tab that shows how the scores of one patient come about."""
+        self.open_tab("main", TABS.index(Single))
+
+    def _show_below(self, explorer: ClusterExplorer) -> None:
+        """Show an explorer under this dashboard."""
+        self._below["page"][:] = [self._exchange.page(), explorer.__panel__()]
+        self.say(f"The {self.state.noun} are open in the cluster explorer below.")
+
+    def __panel__(self) -> Any:
+        """Return the dashboard, with room for an explorer below, as a Panel column; always the same one."""
+        if "page" not in self._below:
+            page = self._exchange.page()
+            self._below["page"] = pn.Column(page, sizing_mode="stretch_width", margin=0)
+        return self._below["page"]
+
+    @checked()
+    def to_html(self, path: str | Path) -> Path:
+        """Save one file that answers without Python and without internet.
+
+        Cards, sorting, search, comparison and printing keep working in it. Of patients it holds totals only, with
+        small counts hidden.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        return super().to_html(path)
+
+    def static_fields(self) -> dict[str, dict[str, Any]]:
+        """Return what a saved page shows instead.
+
+        Returns
+        -------
+        dict
+            Numbers of patients with small ones hidden.
+        """
+        state = self.state
+        return {"cards": numbers_of(state.phenotypes, state.shared_figures, known=state.known)}
+
+    def heading(self, names: set[str]) -> None:
+        """Write title, subtitle and footer anew if what they tell has changed.
+
+        Parameters
+        ----------
+        names : set of str
+            What has changed.
+        """
+        if names & {"history", "hide_small", "threshold"}:
+            left_out = left_out_of(self.state)
+            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
+            title = f"Phenotypes of {self._name}" if self._name else "Phenotypes"
+            self.stage.param.update(
+                title=title, subtitle=subtitle(self.state), footer=footer(self.state)
+            )
+
+
+def _fitted(model: Any, people: People | None) -> Any:
+    """Return the model, or a copy fitted to the cohort if it is not fitted yet."""
+    if hasattr(model, "factors_") or not hasattr(model, "max_score"):
+        return model
+    if people is None:
+        message = (
+            f"This {type(model).__name__} is not fitted, and there is no cohort to fit it to: "
+            "call fit first, or pass the cohort."
+        )
+        raise ValueError(message)
+    return fitted(clone(model), people.cohort)

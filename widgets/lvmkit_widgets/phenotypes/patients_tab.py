@@ -1,0 +1,190 @@
+"""Patients who score high on the phenotype that is picked, page by page."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from lvmkit.mixtures.analysis import short
+from lvmkit_widgets.clusters.attributes_tab import FIRST, spoken
+from lvmkit_widgets.phenotypes.score_cutoff import reaching
+from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.phenotypes.tab import CardsPart
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Form, Table, Text
+from lvmkit_widgets.ui.words import counted
+
+PAGE = 12
+CODES_SHOWN = 4  # of a patient
+SCORES_SHOWN = 5
+HELP = (
+    "Patients are shown by their row in the cohort, not by their id; the highest scores come first. Pick one to see "
+    "how its scores come about. A list of single patients hides no small number, and is never part of a saved page."
+)
+
+
+class Patients(CardsPart):
+    """Pages of patients, made by Python when they are turned to."""
+
+    title: ClassVar[str] = "Patients"
+    depends: ClassVar[frozenset[str]] = frozenset({"phenotype", "level", "row", "history"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(inline=True)
+        self.told = Text(needs_python=True)
+        self.table = Table(key="row", page_size=PAGE, total=0, needs_python=True)
+        self.components = {"which": self.form, "how_many": self.told, "members": self.table}
+        self.layout = ["which", "how_many", "members"]
+        self._shown: Any = None
+
+    def bind(self, state: CardsState) -> None:
+        """Follow another state from now on."""
+        super().bind(state)
+        there = state.people is not None and state.known
+        self.table.param.update(
+            title=state.noun.capitalize(), help=HELP, columns=columns_of(state), visible=there
+        )
+        self.form.visible = there
+        self.told.visible = there
+        self._shown = None
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        if state.people is None or not state.known:
+            return
+        self.form.controls = controls_of(state)
+        self.form.values = {"phenotype": state.phenotype, "level": state.level}
+        now = (state.phenotype, state.level, state.view.read)
+        page = self.table.page if self._shown == now else 0
+        self._shown = now
+        found = state.rows_from(state.phenotype, state.level)
+        self.told.text = told_of(state, len(found))
+        here = found[page * PAGE : (page + 1) * PAGE]
+        self.table.param.update(
+            rows=[record_of(state, int(i)) for i in here],
+            total=len(found),
+            page=page,
+            selected=None if state.row is None else state.row + 1,
+        )
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        self._board: Any = board
+        board.listen("which", "values", self._choose)
+        board.listen("which", "pressed", lambda _: self._board.open_explorer())
+        board.listen("members", "page", lambda _: self.refresh())
+        board.listen("members", "pick", self._pick_row)
+
+    def _choose(self, values: dict[str, Any]) -> None:
+        """Take phenotype and level."""
+        if values.get("phenotype") is not None and values.get("level") is not None:
+            self.state.param.update(phenotype=int(values["phenotype"]), level=int(values["level"]))
+
+    def _pick_row(self, row: int) -> None:
+        """Pick a patient, and show how its scores come about."""
+        self.state.row = int(row) - 1
+        self._board.open_patient()
+
+
+def controls_of(state: CardsState) -> list[dict[str, Any]]:
+    """Describe the controls."""
+    options = [[r, state.label(r)] for r in range(len(state.phenotypes))]
+    levels = [[level, reaching(level)] for level in state.phenotypes.levels if level != 0]
+    explore = {
+        "name": "explore",
+        "kind": "button",
+        "label": "Open in the cluster explorer",
+        "help": "Below this dashboard: these patients against all others.",
+    }
+    return [
+        {
+            "name": "phenotype",
+            "kind": "select",
+            "label": "Phenotype",
+            "options": options,
+            "wide": True,
+        },
+        {"name": "level", "kind": "select", "label": "Score", "options": levels},
+        explore,
+    ]
+
+
+def told_of(state: CardsState, n: int) -> str:
+    """Say how many patients there are."""
+    whole = len(state.scores)
+    share = f"{n / whole:.1%}"
+    return (
+        f"**{counted(n, state.one)}** ({share} of {whole:,}) score {reaching(state.level)} "
+        f"on {state.label(state.phenotype)}."
+    )
+
+
+def columns_of(state: CardsState) -> list[dict[str, Any]]:
+    """Describe the columns of the list."""
+    shown = _attributes(state)
+    who = {"key": "who", "label": ", ".join(map(spoken, shown)), "kind": "text"}
+    return [
+        {"key": "row", "label": "Row", "kind": "integer"},
+        {"key": "score", "label": "Score", "kind": "integer"},
+        *([who] if shown else []),
+        {"key": "others", "label": "Other phenotypes", "kind": "text"},
+        {"key": "what", "label": "Most frequent", "kind": "text"},
+    ]
+
+
+def record_of(state: CardsState, row: int) -> dict[str, Any]:
+    """Describe one patient."""
+    people = state.people
+    assert people is not None
+    scores = np.asarray(state.scores[row])
+    record = people.obs.iloc[row]
+    return {
+        "row": row + 1,
+        "score": int(scores[state.phenotype]),
+        "who": ", ".join(plain(record[name]) for name in _attributes(state)),
+        "others": other_scores(state, scores),
+        "what": most_frequent(state, row),
+    }
+
+
+def other_scores(state: CardsState, scores: Any) -> str:
+    """Write the scores of a patient on other phenotypes, the highest first."""
+    found = [
+        int(r) for r in np.argsort(-scores, kind="stable") if scores[r] and r != state.phenotype
+    ]
+    told = []
+    for r in found[:SCORES_SHOWN]:
+        name = state.marked.of(r).name
+        told.append(f"{r} ({short(name)}): {scores[r]}" if name else f"{r}: {scores[r]}")
+    more = f" and {len(found) - SCORES_SHOWN} more" if len(found) > SCORES_SHOWN else ""
+    return "; ".join(told) + more
+
+
+def most_frequent(state: CardsState, row: int) -> str:
+    """Write what a patient has most often."""
+    people, modes = state.people, state.phenotypes.modes
+    assert people is not None
+    places, counts = people.cells(row, state.phenotypes)
+    told = []
+    for c in range(min(len(counts), CODES_SHOWN)):
+        names = [short(m.told(int(axis[c]))) for m, axis in zip(modes, places, strict=True)]
+        times = f" ({counts[c]:g}×)" if counts[c] != 1 else ""
+        told.append(" × ".join(names) + times)
+    more = f" and {len(counts) - CODES_SHOWN} more" if len(counts) > CODES_SHOWN else ""
+    return "; ".join(told) + more
+
+
+def plain(value: Any) -> str:
+    """Write an attribute of a patient."""
+    if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
+        return ""
+    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
+
+
+def _attributes(state: CardsState) -> list[str]:
+    """List the attributes that are shown."""
+    return [] if state.people is None else [n for n in FIRST if n in state.people.obs]

@@ -1,0 +1,54 @@
+"""Patients who score high, as a clustering that a cluster explorer takes like a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from lvmkit.core.typing import Labels
+from lvmkit.mixtures.partition import TreeCut
+
+
+class ScoreCut(TreeCut):
+    """Two clusters: patients whose score reaches a level, and all others."""
+
+    # A score is that of a row of the cohort: it cannot be read off the row alone, because an explorer sees only which
+    # codes a row has, not how often.
+
+    def __init__(self, cohort: Any, high: Any, names: tuple[str, str]) -> None:
+        labels: Labels = np.where(np.asarray(high), 0, 1).astype(np.intp)
+        present = sparse.csr_array(cohort.X) > 0
+        sizes = np.bincount(labels, minlength=2).astype(float)
+        member = sparse.coo_array(
+            (np.ones(len(labels)), (labels, np.arange(len(labels)))), shape=(2, len(labels))
+        )
+        super().__init__(
+            np.asarray((member.tocsr() @ present.astype(float)).toarray())
+            / np.maximum(sizes, 1)[:, None],
+            sizes / max(sizes.sum(), 1.0),
+            [str(code) for code in cohort.var_names],
+            place=self._unknown,
+            nodes=[0, 1],
+            names=names,
+        )
+        self.labels_ = labels
+
+    def placed(self, X: Any, rows: Labels) -> Any:
+        """Return 1 for the cluster of each row of the cohort, 0 for the other, (m, 2)."""
+        del X
+        return np.eye(2)[self.labels_[rows]]
+
+    def _unknown(self, X: Any) -> Labels:
+        """Refuse rows of which nothing is known but their codes."""
+        del X
+        message = (
+            "Scores are known of the rows of this cohort only; score others by model.transform."
+        )
+        raise ValueError(message)
+
+
+def reaching(level: int) -> str:
+    """Say which scores reach a level."""
+    return f"{level} or more" if level > 0 else f"−{-level} or less"

@@ -1,0 +1,303 @@
+"""The command ``lvmkit``: explore a cohort, its phenotypes or topics, write a report, fetch public data."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import os
+import re
+import secrets
+import shutil
+import sys
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
+
+from lvmkit.core.folders import expanded
+from lvmkit.core.reading import require_file
+from lvmkit.core.writing import in_words, replacing, require_place
+from lvmkit_widgets.server.parser import parser
+
+READING = ("text", "encoding", "language", "min_documents", "max_words")
+"""Options of `topics` that are those of `from_texts`, which has their defaults."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    options = parser().parse_args(arguments)
+    try:
+        with _noted():
+            RUN[options.command](options)
+    except KeyboardInterrupt:
+        return 130
+    except Exception as error:  # noqa: BLE001 - who types a command gets a sentence, whatever happens
+        if options.debug:
+            traceback.print_exc()
+        print(f"lvmkit {options.command}: {_told(error)}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _told(error: Exception) -> str:
+    """Say in a sentence what went wrong; where to find the details of what nobody expected."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return str(in_words(error, Path(os.fsdecode(error.filename)), "open"))
+    if isinstance(error, MemoryError):
+        return "this needs more memory than there is; use fewer records, codes or clusters"
+    first = (str(error).splitlines() or [""])[0]
+    if isinstance(error, (ValueError, OSError, ImportError)) and first:
+        return _in_words(first)
+    reason = f"{type(error).__name__}{': ' if first else ''}{first[:200]}"
+    return f"this should not happen ({reason}); the details are in {_details()}: please report them"
+
+
+def _details() -> str:
+    """Write the traceback to a file of the user's own; return where, or how to see it."""
+    try:
+        handle, name = tempfile.mkstemp(prefix="lvmkit-error-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            traceback.print_exc(file=file)
+    except OSError:
+        return "what lvmkit --debug prints"
+    return name
+
+
+@contextmanager
+def _noted() -> Iterator[None]:
+    """Print what data and models warn of as notes: the line of code tells nothing to who types a command."""
+    as_code = warnings.showwarning
+
+    def told(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, UserWarning):
+            print(f"Note: {_in_words(str(message))}", file=sys.stderr)
+        else:
+            as_code(message, category, *place, **more)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = told
+        yield
+
+
+def _in_words(message: str) -> str:
+    """Say a message of the library in the words of the command: --max-words=5, not max_words=5."""
+    message = re.sub(r"\bn_components\b", "--components", message)
+    message = re.sub(r"\bmax_score\b", "--max-score", message)
+    for name in READING:
+        option = f"--{name.replace('_', '-')}"
+        message = re.sub(rf"\b{name}(?==)|^{name}(?=: )", option, message)
+    return message.removeprefix("source: ")
+
+
+def _existing(text: str) -> Path:
+    """Return the path of a file that is there."""
+    return require_file(expanded(text))
+
+
+def _check_address(options: argparse.Namespace) -> None:
+    """Refuse to open what is shown to other machines without a secret, before there is anything to show."""
+    if options.token is not None and options.token != "new":
+        import_module("lvmkit_widgets.server.auth").check_token(options.token)
+    if options.token or import_module("lvmkit_widgets.server.serve").is_local(options.address):
+        return
+    msg = (
+        f"--address {options.address} lets other machines connect, and what is shown would be open to them; "
+        "add --token new, or leave --address out"
+    )
+    raise ValueError(msg)
+
+
+def _explore(options: argparse.Namespace) -> None:
+    """Serve the workbench until interrupted."""
+    workbench = import_module("lvmkit_widgets").Workbench  # or says what to install
+    _check_address(options)
+    path = _existing(options.file) if options.file is not None else None
+    cohort = str(path) if path else "discharges"
+    _serve(lambda: workbench(cohort, k=options.components), options, title="lvmkit workbench")
+
+
+def _topics(options: argparse.Namespace) -> None:
+    """Fit topics to texts and serve them until interrupted."""
+    board = import_module("lvmkit_widgets").TopicRelevance  # or says what to install
+    _check_address(options)
+    corpus = _corpus(options)
+    if corpus.n_obs < 2:
+        msg = (
+            f"topics are found by what documents have in common, and {expanded(options.source).name!r} holds "
+            f"{corpus.n_obs}; give a folder of .txt files, or a table with one row per document"
+        )
+        raise ValueError(msg)
+    most = max(options.components)
+    if most > corpus.n_vars:
+        msg = (
+            f"--components {most} asks for more topics than there are words: {options.source} has "
+            f"{corpus.n_vars:,}; choose no more than that"
+        )
+        raise ValueError(msg)
+    model = getattr(import_module("lvmkit"), options.model)
+    models = [model(n_components=k).fit(corpus) for k in options.components]
+    name = expanded(options.source).resolve().name
+    _serve(lambda: board([copy(m) for m in models], corpus, name=name), options, title="Topics")
+
+
+def _tree(options: argparse.Namespace) -> None:
+    """Grow a tree and serve it until interrupted."""
+    board = import_module("lvmkit_widgets").TreeNavigator  # or says what to install
+    _check_address(options)
+    if options.file is not None:
+        cohort = import_module("lvmkit.cohorts.open_file").open_cohort(_existing(options.file))
+    else:
+        cohort = import_module("lvmkit.datasets").load_discharges()
+    tree = import_module("lvmkit").SpectralTree(
+        max_depth=options.depth,
+        max_leaf_nodes=options.leaves,
+        min_samples_leaf=options.smallest,
+    )
+    tree.fit(cohort)
+    name = Path(options.file).name if options.file else ""
+    _serve(lambda: board(copy(tree), cohort, name=name), options, title="Tree")
+
+
+def _cards(options: argparse.Namespace) -> None:
+    """Find phenotypes and serve their cards until interrupted."""
+    board = import_module("lvmkit_widgets").ScoreCards  # or says what to install
+    _check_address(options)
+    if options.file is not None:
+        cohort = import_module("lvmkit.cohorts.open_file").open_cohort(_existing(options.file))
+    else:
+        cohort = import_module("lvmkit.datasets").load_discharges()
+    model = import_module("lvmkit").SUSTain(options.components, max_score=options.max_score)
+    model.fit(cohort)
+    name = Path(options.file).name if options.file else ""
+    _serve(lambda: board(copy(model), cohort, name=name), options, title="Score cards")
+
+
+def _corpus(options: argparse.Namespace) -> Any:
+    """Read texts or counts."""
+    path = expanded(options.source)
+    given = {name: value for name in READING if (value := getattr(options, name)) is not None}
+    if path.suffix.lower() != ".h5ad":
+        if given.get("language") == "none":
+            given["language"] = None
+        return import_module("lvmkit.cohorts").from_texts(path, **given)
+    if given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        msg = f"{named} tell how to read texts, and {path.name} holds counts: leave them out"
+        raise ValueError(msg)
+    return import_module("lvmkit.cohorts._h5ad").read_h5ad(_existing(options.source))
+
+
+def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:
+    """Serve a dashboard until interrupted; each visitor's has a copy of the model, since names are kept in it."""
+    token = secrets.token_urlsafe(24) if options.token == "new" else options.token
+    serving = import_module("lvmkit_widgets.server.serve")
+    server = serving.serve(
+        factory,
+        address=options.address,
+        port=options.port,
+        token=token,
+        show=not options.no_browser,
+        title=title,
+        start=False,
+    )
+    query = f"?{urlencode({'token': token})}" if token else ""
+    print(f"{title} is at {serving.address_of(options.address, server.port)}{query}")
+    print("Stop it with Ctrl+C.", flush=True)
+    serving.run(server)
+
+
+def _report(options: argparse.Namespace) -> None:
+    """Fit a mixture to a file and save the explorer as a page."""
+    path = _existing(options.file)
+    out = expanded(options.out)
+    if not out.name:
+        msg = f"name the page that is to be written, such as report.html, not {options.out!r}"
+        raise ValueError(msg)
+    if out.suffix.lower() not in {".html", ".htm"}:
+        msg = f"the report is a page: name it {out.with_suffix('.html').name!r}, not {out.name!r}"
+        raise ValueError(msg)
+    require_place(out)
+    widgets = import_module("lvmkit_widgets")
+    cohort = import_module("lvmkit.cohorts.open_file").open_cohort(path)
+    model = import_module("lvmkit").BernoulliMixture(n_components=options.components, binarize=0)
+    model.fit(cohort)
+    written = widgets.ClusterExplorer(model, cohort, name=path.name).to_html(out)
+    n, d = cohort.shape
+    size = written.stat().st_size / 1e6
+    print(f"{written}: {n:,} records, {d:,} codes, {options.components} clusters; {size:.1f} MB")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    """Download a data set."""
+    out = expanded(options.out) if options.out else None
+    if out and not out.name:
+        msg = (
+            f"name the file that is to be written, such as {options.name}.h5ad, not {options.out!r}"
+        )
+        raise ValueError(msg)
+    if out and out.suffix != ".h5ad":
+        msg = f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}"
+        raise ValueError(msg)
+    fetcher = _fetcher(options.name)
+    if out:
+        require_place(out)
+    cohort = fetcher()
+    if not hasattr(cohort, "var"):
+        _tell_tensor(options.name, cohort, out)
+        return
+    n, d = cohort.shape
+    kind = "words" if "word" in set(cohort.var["system"]) else "codes"
+    print(f"{options.name}: {n:,} records, {d:,} {kind}")
+    if out:
+        _write_h5ad(cohort, out)
+        print(f"saved as {out}; explore it with: lvmkit explore {out}")
+
+
+def _write_h5ad(cohort: Any, path: Path) -> None:
+    """Write a cohort to a file, as a whole or not at all; HDF5 itself needs a file of its own to write to."""
+    with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
+        whole = Path(folder) / "cohort.h5ad"
+        cohort.write_h5ad(whole)
+        with replacing(path) as file, whole.open("rb") as source:
+            shutil.copyfileobj(source, file)
+
+
+def _tell_tensor(name: str, tensor: Any, out: Path | None) -> None:
+    """Say what a tensor is, which no file of cohorts holds."""
+    print(f"{name}: {tensor!r}")
+    if out:
+        msg = f"{name} has several modes, which h5ad cannot hold: use lvmkit.datasets.fetch_{name}() in Python"
+        raise ValueError(msg)
+
+
+def _fetcher(name: str) -> Callable[[], Any]:
+    """Return the function that fetches a data set."""
+    datasets = import_module("lvmkit.datasets")
+    known = {
+        key.removeprefix("fetch_"): function
+        for key, function in inspect.getmembers(datasets, inspect.isfunction)
+        if key.startswith("fetch_")
+    }
+    if name not in known:
+        msg = f"there is no data set {name!r}; there are {', '.join(known)}"
+        raise ValueError(msg)
+    return known[name]
+
+
+RUN: dict[str, Callable[[argparse.Namespace], None]] = {
+    "explore": _explore,
+    "topics": _topics,
+    "tree": _tree,
+    "cards": _cards,
+    "report": _report,
+    "fetch": _fetch,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

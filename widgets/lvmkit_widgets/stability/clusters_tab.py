@@ -1,0 +1,89 @@
+"""How stable each cluster is, by name, and which of them swap members."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import pandas as pd
+
+from lvmkit.charts import cluster_stability_chart, cluster_stability_table, svg
+from lvmkit_widgets.stability.state import StabilityState
+from lvmkit_widgets.stability.tab import StabilityPart
+from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
+from lvmkit_widgets.ui.widgets import Picture, Table
+
+
+class Clusters(StabilityPart):
+    """Bars, and the numbers beside them."""
+
+    title: ClassVar[str] = "Clusters"
+    depends: ClassVar[frozenset[str]] = frozenset({"version", "method", "value"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bars = Picture(
+            title="Which clusters reappear",
+            help="Each cluster is looked for in every other fit; its Jaccard index is the part of the "
+            "members of both, it and its best match, that they share. From 0.75 on it reappears, below "
+            "0.5 it dissolves (Hennig 2007).",
+            download="cluster-stability",
+        )
+        self.table = Table(
+            title="Numbers",
+            help="Mean, least and largest Jaccard index over the fits. Where a cluster swaps a tenth or more of "
+            "its members with another one, that one is named, with the part of both that changes over.",
+            columns=columns_of(),
+            page_size=15,
+            download="cluster-stability.csv",
+            empty=NOTHING,
+        )
+        self.components = {"bars": self.bars, "clusters": self.table}
+        self.layout = ["bars", "clusters"]
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        if self.changed("study", state.study, state.picked):
+            self.bars.param.update(svg=draw_bars(state), alt=f"Stability: {cell_name(state)}")
+            self.table.rows = rows_of(state)
+
+
+def draw_bars(state: StabilityState) -> str:
+    """Draw the clusters that are looked at."""
+    study = state.study
+    if study is None:
+        return ""
+    table = cluster_stability_table(study, hidden=state.hidden(study))
+    return svg(cluster_stability_chart(table, width=760))
+
+
+def clusters_frame(state: StabilityState) -> pd.DataFrame:
+    """Tabulate the clusters that are looked at, fit to be shared."""
+    study = state.study
+    if study is None:
+        return pd.DataFrame(columns=[column["key"] for column in columns_of()])
+    table = cluster_stability_table(study, hidden=state.hidden(study))
+    return table.assign(n=pd.Series(state.sizes(study), dtype=object))
+
+
+def rows_of(state: StabilityState) -> list[dict[str, Any]]:
+    """Describe the clusters that are looked at."""
+    table = clusters_frame(state).astype(object)
+    kept = [column["key"] for column in columns_of()]
+    shown = table[kept].where(table[kept].notna(), None)
+    return [{str(key): value for key, value in row.items()} for row in shown.to_dict("records")]
+
+
+def columns_of() -> list[dict[str, Any]]:
+    """Describe the columns."""
+    swaps = "The cluster with which it swaps most members, from a tenth of both on"
+    return [
+        {"key": "label", "label": "Cluster", "kind": "text"},
+        {"key": "n", "label": "Size", "kind": "integer"},
+        {"key": "jaccard", "label": "Mean Jaccard", "kind": "number", "digits": 2},
+        {"key": "low", "label": "Least", "kind": "number", "digits": 2},
+        {"key": "high", "label": "Largest", "kind": "number", "digits": 2},
+        {"key": "verdict", "label": "Verdict", "kind": "text"},
+        {"key": "partner", "label": "Swaps with", "kind": "integer", "help": swaps},
+        {"key": "exchanged", "label": "Part of both", "kind": "percent"},
+    ]

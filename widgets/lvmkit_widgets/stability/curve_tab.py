@@ -1,0 +1,131 @@
+"""Stability against the number of clusters or the depth: a picture, and a table to pick from."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lvmkit.charts import stability_curve_chart, stability_curve_table, svg
+from lvmkit.scores.stability.verdict import REAPPEARS
+from lvmkit_widgets.stability.repeats import Cell
+from lvmkit_widgets.stability.state import GOAL, StabilityState
+from lvmkit_widgets.stability.tab import StabilityPart
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Picture, Table
+
+WAIT = "The first results appear here within a moment."
+
+
+class Curve(StabilityPart):
+    """Every method and value."""
+
+    title: ClassVar[str] = "Comparison"
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"version", "method", "value", "values", "n_repeats"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.curve = Picture(
+            title="Stability against the number of clusters",
+            help="Adjusted Rand index of two fits to different rows: 1 where the same rows come together "
+            "again, about 0 where only chance agrees. Recommended is the largest number whose mean reaches "
+            f"{GOAL:g}, or, where none does, the largest within one standard error of the best.",
+            download="stability",
+        )
+        self.table = Table(
+            title="Pick one to look at its clusters",
+            help="Reappear: clusters whose mean Jaccard index with their best match in other fits is "
+            f"{REAPPEARS:g} or more. Sample: so far of a sample of the rows.",
+            key="id",
+            columns=columns_of("numbers of clusters"),
+            page_size=12,
+            download="stability.csv",
+            empty="Nothing has been measured yet.",
+        )
+        self.components = {"curve": self.curve, "values": self.table}
+        self.layout = ["curve", "values"]
+
+    def bind(self, state: StabilityState) -> None:
+        """Follow another state from now on."""
+        super().bind(state)
+        self.table.columns = columns_of(state.subject.what)
+        against = "depth" if state.subject.what == "depths" else "number of clusters"
+        self.curve.title = f"Stability against the {against}"
+
+    def follow(self) -> None:
+        """Show what is picked."""
+        self.table.selected = row_id(self.state.picked)
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        if self.changed("all", state.version, state.n_repeats, tuple(state.values)):
+            self.table.rows = rows_of(state)
+            drawn = draw_curve(state)
+            text = " ".join(f"{name}: {why}" for name, why in state.table().attrs["why"].items())
+            name, wait = ("stability", "") if drawn else ("", WAIT)
+            self.curve.param.update(svg=drawn, alt=text or WAIT, caption=wait, download=name)
+        self.follow()
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("values", "pick", self._pick)
+
+    def _pick(self, key: str) -> None:
+        """Look at another method or value."""
+        method, _, value = str(key).rpartition(" · ")
+        self.state.pick(method, int(value))
+
+
+def draw_curve(state: StabilityState) -> str:
+    """Draw every method and value."""
+    table = state.table()
+    if table.empty:
+        return ""
+    what = "depth" if state.subject.what == "depths" else "number of clusters asked for"
+    drawn = stability_curve_table(table)
+    return svg(stability_curve_chart(drawn, goal=GOAL, x_title=what, width=760))
+
+
+def row_id(cell: Cell) -> str:
+    """Return the key of a row."""
+    return f"{cell.method} · {cell.value}"
+
+
+def columns_of(what: str) -> list[dict[str, Any]]:
+    """Describe the columns."""
+    found = {"key": "found", "label": "Clusters", "kind": "integer", "help": "Of the first fit"}
+    deep = what == "depths"
+    return [
+        {"key": "method", "label": "Method", "kind": "text"},
+        {"key": "value", "label": "Depth" if deep else "Clusters", "kind": "integer"},
+        *([found] if deep else []),
+        {"key": "mean", "label": "Mean index", "kind": "number", "digits": 2},
+        {"key": "span", "label": "Range", "kind": "text"},
+        {"key": "reappear", "label": "Reappear", "kind": "text"},
+        {"key": "repeats", "label": "Repeats", "kind": "integer"},
+        {"key": "note", "label": "Note", "kind": "text"},
+    ]
+
+
+def rows_of(state: StabilityState) -> list[dict[str, Any]]:
+    """Describe every method and value."""
+    best = state.table().attrs["recommended"]
+    order = list(state.subject.methods)
+    rows = []
+    for cell in sorted(state.cells(), key=lambda cell: (order.index(cell.method), cell.value)):
+        study = state.study_of(cell)
+        row: dict[str, Any] = {"id": row_id(cell), **cell._asdict()}
+        if study is not None:
+            shown = ~np.isin(study.clusters, state.hidden(study))
+            stable = int((study.cluster_stability[shown] >= REAPPEARS).sum())
+            row |= {"found": int(study.found[0]), "repeats": study.n_repeats}
+            row |= {"mean": float(study.ari.mean()), "reappear": f"{stable} of {int(shown.sum())}"}
+            row["span"] = f"{study.ari.min():.2f}–{study.ari.max():.2f}".replace("-", "−")
+            best_one = "recommended" if study.ari.mean() >= GOAL else f"best, below {GOAL:g}"
+            notes = [best_one] if best.get(cell.method) == cell.value else []
+            row["note"] = ", ".join([*notes, *(["sample"] if state.is_sampled(cell) else [])])
+        rows.append(row)
+    return rows

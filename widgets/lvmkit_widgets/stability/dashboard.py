@@ -1,0 +1,176 @@
+"""How stable clusters are: which reappear, which number of them to take, and how methods compare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import param
+
+from lvmkit.core.arguments import checked
+from lvmkit_widgets.stability.clusters_tab import Clusters, draw_bars, rows_of
+from lvmkit_widgets.stability.consensus_tab import Meeting, draw_consensus
+from lvmkit_widgets.stability.curve_tab import Curve, row_id
+from lvmkit_widgets.stability.data import Subject
+from lvmkit_widgets.stability.export_tab import Files
+from lvmkit_widgets.stability.options import checked_repeats
+from lvmkit_widgets.stability.run_form import Run
+from lvmkit_widgets.stability.state import StabilityState
+from lvmkit_widgets.stability.verdict_tab import Summary, cell_name, verdict_of
+from lvmkit_widgets.ui.page import target_of
+from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.ui.widgets import Status
+
+SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
+NOT_SAVED = f"A saved page holds {SAVED_CASES} of these pictures; this one is not among them."
+
+
+class StabilityPanel(PartsBoard[StabilityState]):
+    """Dashboard of the stability of a clustering, alone and against other methods and numbers of clusters.
+
+    Measuring begins when a browser shows the dashboard (in Python: with `measure`), on a sample of the
+    rows where there are many, and every repeat is shown as soon as it is there.
+
+    Parameters
+    ----------
+    estimator : clusterer
+        Anything with `fit` and `labels_` or `predict`. The clusters of a fitted one are looked for in
+        other fits, under the names kept in its `annotations_`; one that is not fitted yet is fitted to
+        all rows. It is never changed.
+    cohort : AnnData, DataFrame, array or sparse matrix (n, d)
+        The rows.
+    methods : mapping of str to estimator or callable, optional
+        What to compare with; a callable takes a value and returns an estimator. By default k-means,
+        bisecting k-means and a spectral tree; an empty mapping compares with nothing.
+    values : iterable of int, optional
+        Numbers of clusters, or depths, to compare; by default some around the estimator's own.
+    n_repeats : int, default=5
+        Repeats of each.
+
+    Raises
+    ------
+    TypeError
+        When the estimator is none, or the cohort no table.
+    ValueError
+        When there are fewer than 20 rows, or an option is out of range.
+
+    Examples
+    --------
+    >>> import lvmkit
+    >>> cohort = lvmkit.datasets.load_discharges()[:1000]
+    >>> model = lvmkit.BernoulliMixture(n_components=3).fit(cohort)
+    >>> panel = StabilityPanel(model, cohort, methods={}, values=[2, 3], n_repeats=2)
+    >>> panel.measure()
+    >>> panel.state.study.n_repeats
+    2
+    """
+
+    @checked()
+    def __init__(
+        self,
+        estimator: Any,
+        cohort: Any,
+        *,
+        methods: Mapping[str, Any] | None = None,
+        values: Iterable[int] | None = None,
+        n_repeats: int = 5,
+    ) -> None:
+        subject = Subject(estimator, cohort, methods)
+        state = StabilityState(subject, values=values, n_repeats=checked_repeats(n_repeats))
+        self._summary, self._run = Summary(), Run()
+        tabs = [Curve(), Clusters(), Meeting(), Files()]
+        super().__init__(
+            {"status": Status(waiting=True)},
+            frame=[self._summary, self._run],
+            tabs=tabs,
+            title="Stability",
+        )
+        self.stage.layout = [
+            "status",
+            self._summary.layout,
+            {"sidebar": self._run.layout, "main": self.tabs_layout},
+        ]
+        self.show_state(state)
+
+    def measure(self) -> None:
+        """Measure what is still to be measured, and return when it is done."""
+        self._run.measure()
+
+    @checked()
+    def to_html(self, path: str | Path) -> Path:
+        """Save one file that answers without Python and without internet.
+
+        It holds totals only; clusters of fewer than 11 rows are named, and nothing else is told of them.
+        Where nothing has been measured yet, everything is measured first.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        target_of(path)  # before everything is measured
+        if self.state.study is None and not self.busy:
+            self.measure()
+        return super().to_html(path)
+
+    def static_cases(self) -> list[dict[str, Any]]:
+        """Return what else a saved page shows when the reader picks another method or value.
+
+        Returns
+        -------
+        list of dict
+            Its verdict, bars and consensus; of those beyond `SAVED_CASES` no pictures.
+        """
+        state, shown, cells = self.state, self.state.picked, self.state.cells()
+        known = [cell for cell in cells if state.study_of(cell) is not None]
+        answers: dict[str, dict[str, Any]] = {}
+        # what is picked only for a case must not be drawn on the screen
+        with param.parameterized.discard_events(state):
+            try:
+                for cell in cells:
+                    state.pick(*cell)
+                    answers[row_id(cell)] = case_of(state, drawn=cell not in known[SAVED_CASES:])
+            finally:
+                state.pick(*shown)
+        return [{"when": "values.selected", "cases": answers}]
+
+    def heading(self, names: set[str]) -> None:
+        """Write title, subtitle and footer anew if what they tell has changed.
+
+        Parameters
+        ----------
+        names : set of str
+            What has changed.
+        """
+        state, subject = self.state, self.state.subject
+        if names & {"values", "chosen", "n_repeats", "protocol", "threshold"}:
+            n = f"{subject.n_rows:,} {subject.noun} · {subject.matrix.shape[1]:,} columns"
+            plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
+            self.stage.param.update(
+                title=f"Stability of {subject.name}",
+                subtitle=f"{n} · {plan} · {state.n_repeats} repeats of each",
+                footer="Clusters keep the numbers of the model. Sizes of 1 to "
+                f"{state.threshold - 1} are hidden, and some others, so that they cannot be found "
+                "by subtraction; nothing is told of clusters as small as that.",
+            )
+
+
+def case_of(state: StabilityState, *, drawn: bool) -> dict[str, Any]:
+    """Describe what a saved page shows of the method and value that are looked at."""
+    caption = "" if drawn else NOT_SAVED
+    return {
+        "verdict.text": verdict_of(state),
+        "clusters.rows": rows_of(state),
+        "bars.svg": draw_bars(state) if drawn else "",
+        "bars.alt": f"Stability: {cell_name(state)}",
+        "bars.caption": caption,
+        "blocks.svg": draw_consensus(state, blocks=True) if drawn else "",
+        "blocks.alt": f"Consensus of {cell_name(state)}",
+        "blocks.caption": caption,
+    }

@@ -1,0 +1,191 @@
+"""What a stability dashboard judges: an estimator, its rows, its clusters with their names, and rivals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.cluster import BisectingKMeans, KMeans
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+import lvmkit
+from lvmkit.cohorts.corpus import Corpus
+from lvmkit.core import features
+from lvmkit.core.typing import Labels
+from lvmkit.scores.stability.compare import parameter_of, with_value
+from lvmkit.scores.stability.refits import numbered
+from lvmkit.trees import Tree
+from lvmkit.trees.layout import TreeLayout
+
+SAMPLE_ROWS = 4_000  # what is measured first of large data
+LARGE = 6_000  # rows from which on a sample is measured first
+NUMBERS = 9  # values that are compared, unless the reader says which
+
+
+class Subject:
+    """An estimator and its rows, and the methods it is compared with."""
+
+    def __init__(self, estimator: Any, cohort: Any, methods: Mapping[str, Any] | None) -> None:
+        if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
+            message = (
+                f"StabilityPanel needs a clusterer as estimator, for example lvmkit.BernoulliMixture(n_components=8); "
+                f"found {type(estimator).__name__}."
+            )
+            raise TypeError(message)
+        self.estimator, self.cohort = estimator, cohort
+        self.matrix = _table(cohort)
+        self.name = type(estimator).__name__
+        self.parameter = _parameter(estimator)
+        self.labels = self._labels()
+        self.own = self._own()
+        self.names = {} if self.labels is None else names_of(estimator)
+        offered = self._rivals() if methods is None else dict(methods)
+        self.methods: dict[str, Any] = {self.name: estimator, **offered}
+        self.sample = _sample(self.n_rows)
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def noun(self) -> str:
+        """What rows are, in the plural; of a cohort as in the other dashboards."""
+        return Corpus(self.cohort[:1]).noun if hasattr(self.cohort, "obs") else "rows"
+
+    @property
+    def what(self) -> str:
+        """What values are, in the plural."""
+        depth = str(self.parameter).split("__")[-1] == "max_depth"
+        return "depths" if depth else "numbers of clusters"
+
+    def values(self) -> list[int]:
+        """Propose values to compare: the estimator's own, smaller and larger ones."""
+        if self.what == "depths":
+            return list(range(1, max(self.own + 1, 4) + 1))
+        most = max(self.own + 3, 8)
+        spread = np.linspace(2, most, min(NUMBERS, most - 1)).round().astype(int)
+        return sorted({*spread.tolist(), max(self.own, 2)})
+
+    def is_given(self, method: str, value: int) -> bool:
+        """Tell whether a method with a value is the estimator as it was given."""
+        return method == self.name and (self.parameter is None or value == self.own)
+
+    def estimator_at(self, method: str, value: int) -> Any:
+        """Return an unfitted estimator of a method with a value."""
+        if self.is_given(method, value):
+            return clone(self.estimator)
+        return with_value(self.methods[method], value)
+
+    def fitted(self, method: str, value: int) -> Any:
+        """Return an estimator of a method with a value, fitted to all rows."""
+        if self.is_given(method, value) and self.labels is not None:
+            return self.estimator
+        made = self.estimator_at(method, value)
+        return made.fit(self.cohort if type(made).__module__.startswith("lvmkit") else self.matrix)
+
+    def _labels(self) -> Labels | None:
+        """Return the clusters of the estimator, if it is fitted."""
+        try:
+            check_is_fitted(self.estimator)
+        except (NotFittedError, TypeError):
+            return None
+        labels = getattr(self.estimator, "labels_", None)
+        if labels is None or len(labels) != self.n_rows:
+            if not hasattr(self.estimator, "predict"):
+                return None
+            ours = type(self.estimator).__module__.startswith("lvmkit")
+            labels = self.estimator.predict(self.cohort if ours else self.matrix)
+        return numbered(labels)
+
+    def _own(self) -> int:
+        """Return the estimator's own number of clusters, or depth."""
+        if self.parameter is not None:
+            given = self.estimator.get_params()[self.parameter]
+            if isinstance(given, int | np.integer):
+                return int(given)
+        return 0 if self.labels is None else len(np.unique(self.labels[self.labels >= 0]))
+
+    def _rivals(self) -> dict[str, Any]:
+        """Return methods to compare with, which are asked for the same number of clusters."""
+        deep = self.what == "depths"
+
+        def clusters(value: int) -> int:
+            return int(2**value) if deep else int(value)
+
+        rivals: dict[str, Any] = {
+            "k-means": lambda value: KMeans(clusters(value), n_init=1),
+            "bisecting k-means": lambda value: BisectingKMeans(clusters(value)),
+        }
+        tree = getattr(lvmkit, "SpectralTree", None)
+        if tree is not None and not isinstance(self.estimator, tree):
+            rivals["spectral tree"] = lambda value: tree(max_depth=None, max_leaf_nodes=value)
+        own = ("KMeans", "k-means"), ("BisectingKMeans", "bisecting k-means")
+        dropped = dict(own).get(self.name)
+        return {name: method for name, method in rivals.items() if name != dropped}
+
+
+def _may_be_table(cohort: Any) -> bool:
+    """Return whether what was passed may be rows by columns."""
+    return hasattr(cohort, "shape") or isinstance(cohort, list | tuple)
+
+
+def _table(cohort: Any) -> Any:
+    """Return the rows in a form that every clusterer takes."""
+    matrix, _ = features.unwrapped(cohort) if _may_be_table(cohort) else (np.asarray(""), None)
+    if not sparse.issparse(matrix):
+        matrix = np.asarray(matrix)
+    if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
+        message = (
+            f"StabilityPanel needs a cohort (an AnnData table) or another table of numbers; found "
+            f"{type(cohort).__name__}. Make one with lvmkit.cohorts.from_wide or from_events."
+        )
+        raise TypeError(message)
+    if matrix.shape[0] < 20 or not matrix.shape[1]:
+        message = (
+            f"The cohort has {matrix.shape[0]} rows and {matrix.shape[1]} columns; stability is measured "
+            "on parts of the rows and needs 20 of them or more."
+        )
+        raise ValueError(message)
+    return features.as_float32_rows(matrix) if sparse.issparse(matrix) else matrix
+
+
+def _parameter(estimator: Any) -> str | None:
+    """Return the option that sets the number of clusters, if there is one."""
+    try:
+        return parameter_of(estimator)
+    except ValueError:
+        return None
+
+
+def _sample(n_rows: int) -> Labels | None:
+    """Draw the rows that are measured first; None where all are few enough."""
+    if n_rows < LARGE:
+        return None
+    return np.sort(np.random.RandomState(0).permutation(n_rows)[:SAMPLE_ROWS])
+
+
+def names_of(estimator: Any) -> dict[int, str]:
+    """Return the names that other dashboards keep with a model."""
+    notes = getattr(estimator, "annotations_", None) or {}
+    given = notes.get("topic_names")
+    named: dict[int, str] = {}
+    if isinstance(given, Mapping):
+        named = {int(key): str(name) for key, name in given.items() if str(key).isdigit()}
+    tree = getattr(estimator, "tree_", None)
+    if isinstance(tree, Tree):
+        nodes, places = notes.get("node_names") or {}, TreeLayout(tree).labels
+        for number, leaf in enumerate(tree.leaves):
+            name = nodes.get(str(leaf), "")
+            named[number] = f"{places[leaf]} · {name}" if name else places[leaf]
+    for cluster in notes.get("clusters") or []:
+        name, parts = str(cluster.get("name") or ""), list(cluster.get("components") or [])
+        for place, part in enumerate(parts if name else []):
+            of = f" ({place + 1} of {len(parts)})" if len(parts) > 1 else ""
+            named[int(part)] = f"{name}{of}"
+    return named

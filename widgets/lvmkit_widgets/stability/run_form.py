@@ -1,0 +1,167 @@
+"""What to compare and how often; run, cancel, go on."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from lvmkit_widgets.stability.options import MOST_REPEATS, parsed_values, written_values
+from lvmkit_widgets.stability.repeats import Outcome
+from lvmkit_widgets.stability.state import StabilityState
+from lvmkit_widgets.stability.tab import StabilityPart
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.jobs import Cancelled
+from lvmkit_widgets.ui.sync import asked_by
+from lvmkit_widgets.ui.widgets import Form
+
+PROTOCOLS = [
+    ["overlapping", "Two parts that share 80 %"],
+    ["bootstrap", "All rows against rows drawn again"],
+    ["halves", "Two halves, each predicts all"],
+]
+
+
+class Run(StabilityPart):
+    """The plan, and the work: one repeat after the other, shown as soon as it is there."""
+
+    depends: ClassVar[frozenset[str]] = frozenset({"values", "chosen", "n_repeats", "protocol"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(
+            title="What to compare",
+            help="Each repeat fits a method twice to different rows and asks whether the same rows come "
+            "together again (adjusted Rand index). Results appear after every repeat and are refined "
+            "while you look; you may cancel at any time and go on later.",
+        )
+        self.components = {"run": self.form}
+        self.layout = "run"
+        self._total = 0
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        self.form.controls = controls_of(state)
+        self.form.values = {
+            "values": written_values(state.values),
+            "n_repeats": state.n_repeats,
+            "methods": list(state.chosen),
+            "protocol": state.protocol,
+        }
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        self._board: Any = board
+        self._status: Any = board.components["status"]
+        board.listen("run", "pressed", lambda _: self._asked())
+        board.listen("status", "seen", lambda _: self._begin())
+
+    def measure(self) -> None:
+        """Measure what is still to be measured; in a browser, repeat by repeat beside the reader."""
+        if self._board.busy:  # waiting here would block the loop that ends the work
+            self._board.say("Still at work. Wait for it to end, or cancel it first.", state=None)
+            return
+        self._status.waiting = False
+        self._total = len(self.state.todo())
+        if not self._total:
+            self._board.say("Everything is measured. Ask for more repeats to go on.", state="info")
+            return
+        self._next()
+        while asked_by.get() is None and self._total:
+            self._next()
+
+    def _begin(self) -> None:
+        """Begin when a browser shows the dashboard for the first time."""
+        if self._status.waiting and not self._board.busy:
+            self.measure()
+
+    def _asked(self) -> None:
+        """Take the plan of the form, and begin."""
+        values, state = self.form.values, self.state
+        if values.get("n_repeats") is None:
+            message = f"Say how many repeats to make, from 1 to {MOST_REPEATS}."
+            raise ValueError(message)
+        wanted = parsed_values(str(values.get("values") or ""))
+        state.plan(
+            values=wanted,
+            chosen=[str(name) for name in values.get("methods") or []],
+            n_repeats=int(values["n_repeats"]),
+            protocol=str(values.get("protocol") or state.protocol),
+        )
+        self.measure()
+
+    def _next(self) -> None:
+        """Measure the next repeat."""
+        todo = self.state.todo()
+        done = self._total - len(todo)
+        piece = todo[0]
+        on = " on a sample" if piece.sampled else ""
+        label = f"{piece.cell.method}, {piece.cell.value}{on}: {done + 1} of {self._total} repeats"
+
+        def work(progress: Any) -> Outcome:
+            def tell(_: str, share: float) -> None:
+                progress(label, (done + share) / self._total)
+
+            try:
+                progress(label, done / self._total)
+                return self.state.measured(piece, tell)
+            except Cancelled:
+                return Outcome(piece, None)
+
+        self._board.background(work, self._took, label=label)
+
+    def _took(self, outcome: Outcome) -> None:
+        """Show a repeat, and go on with the next."""
+        self.state.take(outcome)
+        todo = self.state.todo()
+        stopped = self._board.cancelled or (outcome.study is None and not outcome.failed)
+        if stopped or not todo:
+            self._end(len(todo), stopped=stopped and bool(todo))
+        elif asked_by.get() is not None:
+            self._next()
+
+    def _end(self, left: int, *, stopped: bool) -> None:
+        """Say how it ended."""
+        total, self._total = self._total, 0
+        if stopped:
+            kept = f"{total - left} of {total} repeats are measured and kept."
+            self._board.say(f"Stopped. {kept} “Measure” goes on from there.", state="info")
+            return
+        failed = [
+            f"{cell.method}, {cell.value}: {why}" for cell, why in self.state.failures.items()
+        ]
+        if failed:
+            more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
+            self._board.say(f"Measured, except {failed[0]}{more}", state="info")
+        else:
+            self._board.say("Measured.")
+
+
+def controls_of(state: StabilityState) -> list[dict[str, Any]]:
+    """Describe the controls."""
+    protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
+    what = state.subject.what
+    return [
+        {
+            "name": "values",
+            "kind": "text",
+            "label": what.capitalize(),
+            "placeholder": "2-8, 12",
+            "help": "Numbers and ranges, such as 2-8, 12.",
+        },
+        {
+            "name": "n_repeats",
+            "kind": "number",
+            "label": "Repeats of each",
+            "min": 1,
+            "max": MOST_REPEATS,
+            "step": 1,
+        },
+        {
+            "name": "methods",
+            "kind": "multiselect",
+            "label": "Methods",
+            "options": list(state.subject.methods),
+        },
+        {"name": "protocol", "kind": "select", "label": "Compare", "options": protocols},
+        {"name": "measure", "kind": "button", "label": "Measure", "primary": True},
+    ]

@@ -1,0 +1,72 @@
+"""The verdict in plain words, and which number of clusters is recommended."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from lvmkit_widgets.stability.state import StabilityState
+from lvmkit_widgets.stability.tab import StabilityPart
+from lvmkit_widgets.ui.widgets import Text
+
+NOTHING = "Nothing has been measured yet."
+
+
+class Summary(StabilityPart):
+    """Two or three sentences above everything else."""
+
+    depends: ClassVar[frozenset[str]] = frozenset({"version", "method", "value", "n_repeats"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.verdict = Text(title="In short", tone="note")
+        self.components = {"verdict": self.verdict}
+        self.layout = "verdict"
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        self.verdict.text = verdict_of(self.state)
+
+
+def verdict_of(state: StabilityState) -> str:
+    """Say how stable the clusters are that are looked at, and what is recommended."""
+    study, cell = state.study_shown(), state.picked
+    told = [failed for failed in [state.failures.get(cell, "")] if failed]
+    if study is not None:
+        told.append(f"**{cell_name(state)}.** {study.verdict(unnamed=state.hidden(study))}")
+    elif not told:
+        told.append(f"**{cell_name(state)}.** {NOTHING}")
+    return "\n\n".join([*told, *recommended(state), *sampled(state)])
+
+
+def cell_name(state: StabilityState) -> str:
+    """Name what is looked at."""
+    if state.method == state.subject.name and state.subject.parameter is None:
+        return state.method
+    deep = state.subject.what == "depths"
+    return f"{state.method}, " + (f"depth {state.value}" if deep else f"{state.value} clusters")
+
+
+def recommended(state: StabilityState) -> list[str]:
+    """Say which value is recommended, and why."""
+    table = state.table()
+    mine = table[table["method"] == state.method]
+    if mine["value"].nunique() < 2:
+        return []
+    found = state.recommended()
+    if found.value is None:
+        return [f"None is recommended: {found.why}"]
+    what = "depth" if state.subject.what == "depths" else "number of clusters"
+    why = found.why.partition(": ")[2]
+    return [f"**Recommended {what} for {state.method}: {found.value}**, {why}"]
+
+
+def sampled(state: StabilityState) -> list[str]:
+    """Say what rests on a sample of the rows."""
+    subject = state.subject
+    cells = [cell for cell in state.cells() if state.is_sampled(cell)]
+    if subject.sample is None or not cells:
+        return []
+    size = f"a sample of {len(subject.sample):,} of the {subject.n_rows:,} {subject.noun}"
+    if state.is_sampled(state.picked):
+        return [f"So far this rests on {size}; all of them follow."]
+    return [f"{len(cells)} of the {len(state.cells())} numbers compared rest on {size} so far."]

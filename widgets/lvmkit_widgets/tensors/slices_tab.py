@@ -1,0 +1,172 @@
+"""Slices of the clusters' means and discriminants, and the list of selected entries."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from lvmkit.charts import svg, tensor_slice_chart, tensor_slice_table
+from lvmkit.charts._modes import strongest
+from lvmkit_widgets.tensors.disclosure import shown_model, small_clusters
+from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.tab import TensorPart
+from lvmkit_widgets.tensors.tables import entries_table
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Table, TensorSlices
+
+MOST = 500  # entries in the list
+CROWDED = 1000  # selected entries whose outlines would hide the values
+HELP = (
+    "Blue is above 0, orange below, and the stronger the larger. “The same everywhere” lets clusters and slices be "
+    "compared; where modes have different units, “of each row” shows more. A discriminant above 0 means: a larger "
+    "value speaks for the cluster, against cluster 0. It takes into account how values go together, so it may be 0 "
+    "where means differ, if other entries tell the same."
+)
+ENTRIES_HELP = (
+    "The entries that tell clusters apart at this λ. Strength is the norm of the discriminants over the clusters. "
+    "Pick one to see it in its slice."
+)
+
+
+class Slices(TensorPart):
+    """A slice as heat map, and the list of selected entries."""
+
+    title: ClassVar[str] = "Means and entries"
+    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.slices = TensorSlices(title="A slice of a cluster", help=HELP)
+        self.entries = Table(
+            title="Selected entries",
+            help=ENTRIES_HELP,
+            key="entry",
+            sort=["strength", "desc"],
+            searchable=True,
+            page_size=14,
+            empty="No entry is selected.",
+        )
+        self.components = {"slices": self.slices, "entries": self.entries}
+        self.layout = {"row": ["slices", "entries"], "widths": [1.5, 1]}
+
+    def bind(self, state: TensorState) -> None:
+        """Follow another state from now on."""
+        super().bind(state)
+        modes = state.modes
+        order = len(modes.names)
+        self.slices.param.update(
+            modes=[
+                {"name": name, "labels": list(labels)}
+                for name, labels in zip(modes.names, modes.labels, strict=True)
+            ],
+            rows=0 if order > 1 else -1,
+            columns=1 if order > 1 else 0,
+            at=[0] * order,
+            outlined=state.solution.n_selected <= CROWDED,
+            **fields_of(state, state.place),
+        )
+
+    def follow(self) -> None:
+        """Show what is picked."""
+        state = self.state
+        if self.changed("model", state.place, state.hiding):
+            self.slices.param.update(**fields_of(state, state.place))
+        self.slices.param.update(cluster=state.cluster, entry=state.entry)
+        self.entries.selected = state.entry
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        self.entries.param.update(**list_of(self.state, self.state.place))
+        self.follow()
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("slices", "cluster", self._picked)
+        board.listen("slices", "entry", lambda entry: self.state.find(entry))
+        board.listen("entries", "pick", lambda entry: self.state.find(int(entry)))
+
+    def _picked(self, cluster: int | None) -> None:
+        """Look at a cluster."""
+        if cluster is not None and cluster != self.state.cluster:
+            self.state.pick(cluster)
+
+    def drawn(self) -> str:
+        """Draw the slice that the reader sees, without links."""
+        state, view = self.state, self.slices
+        means, weights = shown_model(state, state.place)
+        k = min(state.cluster, len(means) - 1)
+        first = np.zeros((1, *means.shape[1:]))
+        shown, told = {
+            "mean": (means, "Mean"),
+            "difference": (means - means[0], "Difference from cluster 0"),
+            "discriminant": (np.concatenate([first, weights]), "Discriminant"),
+        }[view.show]
+        axes = (view.rows, view.columns) if view.rows >= 0 else None
+        at = {m: j for m, j in enumerate(view.at) if axes is None or m not in axes}
+        table = tensor_slice_table(
+            shown[k],
+            axes,
+            at,
+            selected=marked(state, state.place) if view.outlined else None,
+            mode_names=state.modes.names,
+            labels=state.modes.labels,
+        )
+        limit = strongest(shown) if view.scale == "all" else strongest(table["value"].to_numpy())
+        title = f"{told} of cluster {k} · {state.named(state.place)}"
+        return svg(tensor_slice_chart(table, limit=limit, title=title, links=False))
+
+
+def marked(state: TensorState, place: int) -> Any:
+    """Return the entries to outline: the selected ones, unless all are."""
+    selected = np.asarray(state.solutions[place].model.selected_, dtype=bool)
+    return selected & ~selected.all()
+
+
+def fields_of(state: TensorState, place: int) -> dict[str, Any]:
+    """Describe a model for the browser."""
+    means, weights = shown_model(state, place)
+    selected = np.asarray(state.solutions[place].model.selected_, dtype=bool)
+    return {
+        "clusters": [f"Cluster {k}" for k in range(len(means))],
+        "means": means.astype("<f4").tobytes(),
+        "discriminants": weights.astype("<f4").tobytes(),
+        "selected": selected.astype(np.uint8).tobytes(),
+        "hidden": list(small_clusters(state, place)),
+    }
+
+
+def list_of(state: TensorState, place: int) -> dict[str, Any]:
+    """Describe the selected entries of a model for the browser."""
+    table = entries_table(state, place)
+    order = len(state.modes.names)
+    names = [*table.columns[1 : order + 1]]
+    columns: list[dict[str, Any]] = [
+        {"key": f"m{m}", "label": name.strip(), "kind": "text"} for m, name in enumerate(names)
+    ]
+    # three digits of the strongest, however small values are
+    digits = int(np.clip(2 - np.floor(np.log10(strongest(table["strength"].to_numpy()))), 3, 6))
+    columns.append({"key": "strength", "label": "Strength", "kind": "number", "digits": digits})
+    weights = [name for name in map(str, table) if name.startswith("discriminant_")]
+    if len(weights) > 1 and order + len(weights) <= 4:  # more do not fit beside the slice
+        columns += [
+            {
+                "key": name,
+                "label": f"Cluster {name.removeprefix('discriminant_')}",
+                "kind": "number",
+                "digits": digits,
+                "help": "Its discriminant: above 0, a larger value speaks for it, against cluster 0.",
+            }
+            for name in weights
+        ]
+    elif len(weights) == 1:
+        columns.append(
+            {"key": weights[0], "label": "Discriminant", "kind": "number", "digits": digits}
+        )
+    keys = ["entry", "strength", *weights]
+    shown = table.iloc[:MOST]
+    rows = shown[keys].rename(columns=str).to_dict("records")
+    for row, texts in zip(rows, shown[names].itertuples(index=False), strict=True):
+        row |= {f"m{m}": text for m, text in enumerate(texts)}
+    more = f": the strongest {MOST} of {len(table):,}" if len(table) > MOST else ""
+    return {"title": f"Selected entries{more}", "columns": columns, "rows": rows, "page": 0}

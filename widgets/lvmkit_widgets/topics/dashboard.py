@@ -1,0 +1,171 @@
+"""Read the topics of fitted models: their words, their map, their documents, and what to call them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lvmkit.cohorts.corpus import Corpus
+from lvmkit.core.arguments import checked
+from lvmkit_widgets.topics import page
+from lvmkit_widgets.topics.compare_tab import Pair
+from lvmkit_widgets.topics.documents_tab import Reading
+from lvmkit_widgets.topics.export_tab import Files
+from lvmkit_widgets.topics.fit_form import Fit
+from lvmkit_widgets.topics.heading import footer, left_out_of, subtitle
+from lvmkit_widgets.topics.sidebar import Strip
+from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.topics.terms_tab import LINKS, Terms
+from lvmkit_widgets.topics.topics_tab import Listing
+from lvmkit_widgets.topics.trends_tab import Course
+from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.ui.widgets import Status, Text
+
+
+class TopicRelevance(PartsBoard[TopicState]):
+    """Dashboard of the topics of one fitted model, or of several with different numbers of topics.
+
+    Parameters
+    ----------
+    model_or_models : estimator or sequence of estimators
+        Fitted, with `centers_` (k, d) and `weights_` (k,): topic models and mixtures. Names given
+        to topics are kept in each model's `annotations_`, which `lvmkit.save` writes.
+    cohort : AnnData, optional
+        The documents (`lvmkit.cohorts.from_texts`) or people; without it only words are shown.
+    texts : sequence of str, or str, optional
+        A text for each row, or the attribute that holds them; by default the attribute "text".
+    private : bool, optional
+        Whether rows stand for people: then small counts are hidden, single rows are never shown, and
+        saved pages hold totals only. By default rows with a text, or of words, are documents.
+    name : str, optional
+        What the corpus is called in the heading.
+
+    Raises
+    ------
+    TypeError
+        When a model is not fitted, or the cohort not a table.
+    ValueError
+        When the list of models is empty, texts do not fit the cohort, or a model knows none of its
+        words.
+
+    Examples
+    --------
+    >>> import lvmkit
+    >>> cohort = lvmkit.datasets.load_discharges()[:2000]
+    >>> model = lvmkit.BernoulliMixture(n_components=4).fit(cohort)
+    >>> board = TopicRelevance(model, cohort)
+    >>> board.state.rename(0, "Heart")
+    >>> model.annotations_["topic_names"]
+    {'0': 'Heart'}
+    """
+
+    @checked()
+    def __init__(
+        self,
+        model_or_models: Any,
+        cohort: Any = None,
+        *,
+        texts: Sequence[str] | str | None = None,
+        private: bool | None = None,
+        name: str = "",
+    ) -> None:
+        several = isinstance(model_or_models, (list, tuple))
+        models = list(model_or_models) if several else [model_or_models]
+        corpus = None
+        if cohort is not None:
+            corpus = Corpus(cohort, texts=texts, private=private, name=name)
+        state = TopicState(models, corpus)
+        self._name = name or ("" if corpus is None else corpus.name)
+        self._strip, self._reading = Strip(), Reading()
+        self._course = Course(self._reading)
+        self._texts = False
+        first = [Terms(), Listing(), self._reading, Pair(), self._course]
+        super().__init__(
+            {"status": Status(), "left_out": Text(tone="note")},
+            frame=[self._strip],
+            tabs=[*first, Fit(), Files()],
+            title="Topics",
+            links=LINKS,
+        )
+        self.stage.layout = [
+            "status",
+            "left_out",
+            {"sidebar": self._strip.layout, "main": ["naming", self.tabs_layout]},
+        ]
+        self.show_state(state)
+
+    @checked()
+    def to_html(self, path: str | Path, *, texts: bool = False) -> Path:
+        """Save one file that answers without Python and without internet.
+
+        λ, topics, words and their search, the map, two topics face to face and the slider over models
+        keep working in it. For people it holds totals only, with small counts hidden.
+
+        Parameters
+        ----------
+        path : str or Path
+            File to write.
+        texts : bool, default=False
+            Whether the typical documents of each topic and their texts are put into the file; never
+            for people.
+
+        Returns
+        -------
+        Path
+            The file.
+
+        Raises
+        ------
+        ValueError
+            When texts are asked for that must not leave or are not there.
+        """
+        state = self.state
+        if texts and (state.private or state.corpus is None or state.corpus.texts is None):
+            why = "rows are people" if state.private else "there are none"
+            message = f"texts=True puts texts into the page, but {why}; leave it out."
+            raise ValueError(message)
+        documents = self._reading.documents
+        with self.batch():
+            try:
+                self._texts, documents.needs_python = texts, not texts
+                state.read_all(state.versions)
+                return super().to_html(path)
+            finally:
+                self._texts, documents.needs_python = False, False
+
+    def static_fields(self) -> dict[str, dict[str, Any]]:
+        """Return what a saved page shows instead.
+
+        Returns
+        -------
+        dict
+            The words that the page has room for, and documents if they are asked for.
+        """
+        return page.fixed(self.state, self._course, texts=self._texts)
+
+    def static_cases(self) -> list[dict[str, Any]]:
+        """Return what else a saved page shows when the reader moves to another model.
+
+        Returns
+        -------
+        list of dict
+            For each model, all its numbers.
+        """
+        return page.cases(self.state, self._course, texts=self._texts)
+
+    def heading(self, names: set[str]) -> None:
+        """Write title, subtitle and footer anew if what they tell has changed.
+
+        Parameters
+        ----------
+        names : set of str
+            What has changed.
+        """
+        if names & {"versions", "position", "hide_small", "read"}:
+            left_out = left_out_of(self.state)
+            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
+            title = f"Topics of {self._name}" if self._name else "Topics"
+            self.stage.param.update(
+                title=title, subtitle=subtitle(self.state), footer=footer(self.state)
+            )

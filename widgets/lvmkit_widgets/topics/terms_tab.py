@@ -1,0 +1,181 @@
+"""The topic map beside the words of a topic; a word that is picked resizes the map."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from lvmkit.charts import topic_map_table
+from lvmkit.mixtures.topics import Topics, page_words
+from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.topics_tab import shares_of
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Relevance, TopicMap
+
+TOP = 30  # words in the table
+LIVE_CELLS = 1_000_000  # numbers, topics times words, that a browser gets; four bytes each
+LINKS = [
+    ("sizes.selected", "relevance.cluster"),
+    ("sizes.selected", "map.selected"),
+    ("sizes.selected", "overview.selected"),
+    ("sizes.selected", "documents.topic"),
+    ("sizes.selected", "versus.first"),
+    ("map.selected", "sizes.selected"),
+    ("overview.pick", "sizes.selected"),
+    ("versus.first", "sizes.selected"),
+    ("map.other", "versus.second"),
+    ("versus.second", "map.other"),
+    ("relevance.code", "map.term"),
+    ("map.term", "relevance.code"),
+    ("relevance.spread", "map.spread"),
+    ("relevance.spread_total", "map.total"),
+    ("versus.pick", "relevance.code"),
+]
+
+
+class Terms(TopicPart):
+    """Map and words side by side."""
+
+    title: ClassVar[str] = "Words and map"
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"versions", "position", "topic", "other", "term", "balance", "hide_small", "read"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.map = TopicMap(
+            title="Topic map",
+            help="Topics that use similar words lie close together (Jensen-Shannon distance, "
+            "classical scaling to two dimensions; circles that would cover each other are moved apart); "
+            "the area of a circle is the topic's share. "
+            "Click a circle, or use arrow keys and Enter, to pick a topic; hold Shift to compare "
+            "it with the one that is picked. While a word is picked, areas are the part of each "
+            "topic in that word. The list of topics beside it tells the same without the map.",
+        )
+        self.relevance = Relevance(title="Words of the topic", top=TOP, spreads=True)
+        self.components = {"map": self.map, "relevance": self.relevance}
+        self.layout = {"row": ["map", "relevance"], "widths": [1, 1.35]}
+
+    def bind(self, state: TopicState) -> None:
+        """Follow another state from now on."""
+        super().bind(state)
+        thing = "word" if state.corpus is None else state.corpus.thing
+        self.relevance.param.update(
+            labels=labels_of(state),
+            help=help_of(thing),
+            title=f"{thing.capitalize()}s of the topic",
+        )
+        self.relevance.download = "terms"
+
+    def follow(self) -> None:
+        """Show what is picked."""
+        self.relevance.cluster = self.map.selected = self.state.topic
+        self.map.other = self.state.other
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state, figures = self.state, self.state.figures
+        if self.changed("numbers", figures):
+            shown = page_words([figures.topics], LIVE_CELLS, top=TOP)
+            labels = labels_of(state, len(shown), len(state.topics.words))
+            self.relevance.param.update(**figures.fields(shown), labels=labels)
+            self.map.param.update(items=map_items(state, state.topics))
+        self.relevance.param.update(
+            balance=state.balance,
+            code=state.term,
+            spread=figures.spread(state.term) if state.term else [],
+            spread_total=figures.total(state.term),
+        )
+        self.map.param.update(
+            term=state.term,
+            spread=self.relevance.spread,
+            total=self.relevance.spread_total,
+            noun=shares_of(state),
+            unread=state.unread,
+        )
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("relevance", "balance", lambda value: self._set(balance=value))
+        board.listen("relevance", "code", lambda word: self._set(term=word))
+        board.listen("map", "term", lambda word: self._set(term=word))
+        board.listen("map", "selected", self._select)
+        board.listen("map", "other", lambda topic: self._set(other=topic))
+
+    def _set(self, **fields: Any) -> None:
+        """Take what the reader picked."""
+        self.state.param.update(**fields)
+
+    def _select(self, topic: int | None) -> None:
+        """Pick a topic."""
+        self.pick({"cluster": topic})
+
+
+def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
+    """Place the topics of a model."""
+    figures = state.figures_of(topics)
+    table = topic_map_table(topics.centers, topics.weights)
+    rows = table.to_dict("records")
+    return [
+        {
+            "id": row["topic"],
+            "name": name,
+            "label": label,
+            "x": row["x"],
+            "y": row["y"],
+            "share": share,
+            "empty": row["empty"],
+        }
+        for row, name, label, share in zip(
+            rows, figures.names(), figures.labels(), figures.shares, strict=True
+        )
+    ]
+
+
+def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str, str]:
+    """Say what the columns of the words are."""
+    corpus = state.corpus
+    thing = "word" if corpus is None else corpus.thing
+    read = state.figures.read
+    labels = {
+        "code": thing.capitalize(),
+        "find": thing,
+        "noun": f"{thing}s",
+        "inside": "in topic",
+        "all": "overall",
+        "bars": "Frequency" if read and not state.private else "Shares",
+        "balance": "1 frequent in the topic · 0 typical of it",
+        "none": "Select a topic.",
+        "lift_help": f"Share in the topic divided by the share overall: how typical the {thing} is",
+    }
+    if n_shown < n_words:
+        labels["rest"] = f"This page holds {n_shown:,} of {n_words:,} {thing}s."
+    if state.private and corpus is not None:
+        share = f"Share of the {corpus.noun} of the topic with the {thing}"
+        overall = f"Share of all {corpus.noun} with the {thing}"
+        n = f"{corpus.noun.capitalize()} of the topic with the {thing}"
+        told = {"n": "n", "n_help": n, "share": "In topic"}
+        return labels | told | {"share_help": share, "overall_help": overall}
+    documents = "documents" if corpus is None else corpus.noun
+    counted = f"{documents} with" if state.topics.of_records else "occurrences of"
+    weighed = "over all topics" if read else "over all topics, by their weights in the model"
+    return labels | {
+        "n": "In topic",
+        "total": "Overall",
+        "share": "Share",
+        "n_help": f"Expected {counted} the {thing} that come from this topic",
+        "total_help": f"All {counted} the {thing}",
+        "share_help": f"Probability of the {thing} in the topic",
+        "overall_help": f"Probability of the {thing} {weighed}",
+    }
+
+
+def help_of(thing: str) -> str:
+    """Explain the table of words."""
+    return (
+        f"λ = 1 ranks {thing}s by how frequent they are in the topic; λ = 0 by how much more frequent "
+        "they are there than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is "
+        "λ·log(share) + (1−λ)·log(share ÷ overall share). The wide gray bar is the frequency overall, "
+        f"the blue one inside it the part of the topic. Pick a {thing} to see its topics; search finds "
+        f"every {thing}, not only the {TOP} first."
+    )

@@ -1,0 +1,120 @@
+"""All topics of a model in one table: what a map shows, for reading and for taking away."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Table
+
+WORDS = 10  # of a topic in the table
+
+
+class Listing(TopicPart):
+    """Number, name, share, coherence and first words of every topic."""
+
+    title: ClassVar[str] = "All topics"
+    depends: ClassVar[frozenset[str]] = frozenset(
+        {"versions", "position", "topic", "hide_small", "read"}
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table = Table(
+            title="All topics",
+            help="Coherence tells how often the 20 most probable words of a topic stand in the same "
+            "documents (Mimno et al. 2011): closer to 0 is better. Words are ordered by relevance at "
+            "λ = 0.6.",
+            key="topic",
+            page_size=25,
+            searchable=True,
+            download="topics.csv",
+        )
+        self.components = {"overview": self.table}
+        self.layout = "overview"
+
+    def follow(self) -> None:
+        """Show what is picked."""
+        self.table.selected = self.state.topic
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        if self.changed("topics", state.figures, state.hide_small):
+            coherent = state.coherence(state.topics) is not None
+            columns = listing_columns(
+                "documents" if state.corpus is None else state.corpus.noun,
+                "word" if state.corpus is None else state.corpus.thing,
+                coherent=coherent,
+                counted=state.figures.read,
+                shares=shares_of(state),
+            )
+            self.table.param.update(columns=columns, rows=listing_rows(state))
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("overview", "pick", lambda topic: self.pick({"cluster": topic}))
+
+
+def listing_columns(
+    noun: str, thing: str, *, coherent: bool, counted: bool, shares: str
+) -> list[dict[str, Any]]:
+    """Describe the columns."""
+    columns: list[dict[str, Any]] = [
+        {"key": "topic", "label": "Topic", "kind": "integer"},
+        {"key": "name", "label": "Name", "kind": "text"},
+        {
+            "key": "share",
+            "label": "Share" if shares else "Weight",
+            "kind": "bar",
+            "help": f"Share of all {shares}" if shares else "Weight of the topic in the model",
+        },
+    ]
+    if counted:
+        help_text = f"{noun.capitalize()} in which no topic has a larger share"
+        columns.append(
+            {"key": "n", "label": noun.capitalize(), "kind": "integer", "help": help_text}
+        )
+    if coherent:
+        help_text = "Closer to 0 is better; compare topics of one corpus only."
+        coherence = {"key": "coherence", "label": "Coherence", "kind": "number", "help": help_text}
+        columns.append(coherence | {"digits": 1})
+    return [*columns, {"key": "words", "label": f"{thing.capitalize()}s", "kind": "text"}]
+
+
+def shares_of(state: TopicState) -> str:
+    """Say what the shares of topics are shares of."""
+    corpus = state.corpus
+    if corpus is None or not state.figures.read:
+        return ""
+    return corpus.noun if corpus.private or state.topics.of_records else f"{corpus.thing}s"
+
+
+def listing_rows(state: TopicState) -> list[dict[str, Any]]:
+    """List the topics of the model that is shown."""
+    figures = state.figures
+    coherence = state.coherence(state.topics)
+    values = np.full(figures.topics.k, np.nan) if coherence is None else coherence
+    rows = zip(figures.sizes(), figures.shares, values, figures.hints(most=WORDS), strict=True)
+    return [
+        {
+            "topic": j,
+            "name": figures.topics.names[j] or ("empty" if j in figures.topics.empty else ""),
+            "share": share,
+            "n": n,
+            "coherence": value,
+            "words": words,
+        }
+        for j, (n, share, value, words) in enumerate(rows)
+    ]
+
+
+def topics_frame(state: TopicState) -> pd.DataFrame:
+    """Return the topics of the model that is shown as a table, to be taken away."""
+    table = pd.DataFrame(listing_rows(state))
+    return table[["topic", "name", "share", "coherence", "words"]]

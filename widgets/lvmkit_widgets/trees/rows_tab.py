@@ -1,0 +1,200 @@
+"""The rows of the node that is picked: patients or documents, page by page, and why one is there."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from lvmkit.mixtures.analysis import short
+from lvmkit_widgets.clusters.attributes_tab import FIRST, spoken
+from lvmkit_widgets.trees.state import NavigatorState
+from lvmkit_widgets.trees.tab import TreePart
+from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.widgets import Table, Text
+
+PAGE = 12
+CODES_SHOWN = 4  # of a row, in the table
+LETTERS = 160  # of a text, in the table
+TOLD = 3  # codes that are told for each split
+WHOLE_TEXT = 20_000  # letters of a text that are shown
+PEOPLE = (
+    "Patients are shown by their row in the cohort, not by their id, and in its order. This tab is "
+    "never part of a saved page."
+)
+
+
+class Members(TreePart):
+    """Pages of rows, made by Python when they are turned to."""
+
+    title: ClassVar[str] = "Rows"
+    depends: ClassVar[frozenset[str]] = frozenset({"node", "row", "history"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = Table(key="row", page_size=PAGE, total=0, needs_python=True)
+        self.why = Text(title="Why here", needs_python=True)
+        self.components = {"members": self.rows, "why": self.why}
+        self.layout = ["members", "why"]
+        self._shown = -1
+
+    def bind(self, state: NavigatorState) -> None:
+        """Follow another state from now on."""
+        super().bind(state)
+        self._shown = -1
+        there = not state.empty and state.corpus is not None
+        self.rows.param.update(
+            title=f"{state.noun.capitalize()} of the branch",
+            help=PEOPLE if state.private else "In the order of the corpus. Pick one to read it.",
+            columns=columns_of(state),
+            visible=there,
+        )
+        self.why.visible = there
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state = self.state
+        if state.empty or state.corpus is None:
+            return
+        page = self.rows.page if self._shown == state.node else 0
+        self._shown = state.node
+        found = state.rows_of(state.node)
+        here = found[page * PAGE : (page + 1) * PAGE]
+        self.rows.param.update(
+            rows=[record_of(state, int(i)) for i in here],
+            total=len(found),
+            page=page,
+            selected=None if state.row is None else state.row + 1,
+        )
+        self.why.param.update(**told_of(state))
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("members", "page", lambda _: self.refresh())
+        board.listen("members", "pick", self._choose)
+
+    def _choose(self, row: int) -> None:
+        """Pick a row."""
+        self.state.row = int(row) - 1
+
+
+class Patients(Members):
+    """The same, where rows are patients."""
+
+    title: ClassVar[str] = "Patients"
+
+
+class Documents(Members):
+    """The same, where rows are documents."""
+
+    title: ClassVar[str] = "Documents"
+
+
+def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
+    """Describe the columns of the list."""
+    row = {"key": "row", "label": "Row", "kind": "integer"}
+    corpus = state.corpus
+    if corpus is None:
+        return [row]
+    if not state.private:
+        beginning = "Beginning" if corpus.texts is not None else f"{state.thing.capitalize()}s"
+        return [
+            row,
+            {"key": "who", "label": state.noun.capitalize().removesuffix("s"), "kind": "text"},
+            {"key": "leaf", "label": "Leaf", "kind": "text"},
+            {"key": "what", "label": beginning, "kind": "text"},
+        ]
+    shown = [spoken(name) for name in FIRST if name in corpus.obs]
+    who = [{"key": "who", "label": ", ".join(shown), "kind": "text"}] if shown else []
+    return [
+        row,
+        *who,
+        {"key": "leaf", "label": "Leaf", "kind": "text"},
+        {"key": "what", "label": f"{state.thing.capitalize()}s", "kind": "text"},
+    ]
+
+
+def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
+    """Describe one row for the list."""
+    corpus = state.corpus
+    assert corpus is not None
+    leaf = int(state.layout.leaves[state.labels[row]])
+    text = "" if corpus.texts is None or state.private else corpus.texts[row]
+    if state.private:
+        record = corpus.obs.iloc[row]
+        who = ", ".join(_plain(record[name]) for name in FIRST if name in corpus.obs)
+    else:
+        who = " · ".join(part for part in (corpus.title(row), corpus.about(row)) if part)
+    words = [short(_spoken(state, j)) for j, _ in entries_of(state, row)]
+    more = f" and {len(words) - CODES_SHOWN} more" if len(words) > CODES_SHOWN else ""
+    what = "; ".join(words[:CODES_SHOWN]) + more
+    if text:
+        what = text[:LETTERS] + (" …" if len(text) > LETTERS else "")
+    return {"row": row + 1, "who": who, "leaf": state.layout.labels[leaf], "what": what}
+
+
+def entries_of(state: NavigatorState, row: int) -> list[tuple[int, float]]:
+    """List what a row has."""
+    corpus = state.corpus
+    assert corpus is not None
+    line = corpus.matrix(state.words)[[row]]
+    found = [(int(j), float(x)) for j, x in zip(line.indices, line.data, strict=True) if x != 0]
+    return sorted(found, key=lambda entry: (-entry[1], entry[0]))
+
+
+def told_of(state: NavigatorState) -> dict[str, Any]:
+    """Tell why the row that is picked went where it is, and show it."""
+    corpus, row = state.corpus, state.row
+    if corpus is None or row is None or not 0 <= row < len(corpus):
+        what = "patient" if state.private else state.noun.removesuffix("s")
+        return {"title": "Why here", "text": f"Pick a {what} above to see the way down the tree."}
+    leaf = int(state.layout.leaves[state.labels[row]])
+    lines = [f"- {line}" for line in way_down(state, row, leaf)]
+    who = f"Row {row + 1:,}" if state.private else corpus.title(row)
+    parts = [f"{who} is in leaf {state.label(leaf)}.", "\n".join(lines)]
+    if corpus.texts is not None and not state.private:
+        text = corpus.texts[row]
+        parts.append(text[:WHOLE_TEXT] + (" …" if len(text) > WHOLE_TEXT else ""))
+    else:
+        had = "; ".join(_spoken(state, j) for j, _ in entries_of(state, row))
+        parts.append(f"All {state.thing}s of the row: {had or 'none'}.")
+    return {"title": f"Why {who} is here", "text": "\n\n".join(parts)}
+
+
+def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
+    """Tell for every split which codes of a row spoke for the side it went to."""
+    path, entries = state.tree.path(leaf), entries_of(state, row)
+    lines = []
+    for above, below in pairwise(path):
+        node = state.tree.nodes[above]
+        side = node.children.index(below)
+        own, other = node.discriminators[side], node.discriminators[1 - side]
+        if node.rule == "absolute":
+            total = [sum(x * d[j] for j, x in entries) for d in (own, other)]
+            own, other = own * np.sign(total[0]), other * np.sign(total[1])
+        force = sorted(((float(x * (own[j] - other[j])), j) for j, x in entries), reverse=True)
+        spoke = [_spoken(state, j) for value, j in force[:TOLD] if value > 0]
+        place = state.label(below)
+        said = (
+            f"because of {'; '.join(spoke)}"
+            if spoke
+            else f"for what it does not have of {state.label(above)}"
+        )
+        lines.append(f"to {place}, {said}")
+    return lines
+
+
+def _spoken(state: NavigatorState, column: int) -> str:
+    """Write a code by its meaning."""
+    word = state.words[column]
+    title = "" if state.corpus is None else state.corpus.view.titles.get(word, "")
+    return title or word
+
+
+def _plain(value: Any) -> str:
+    """Write an attribute of a patient."""
+    if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
+        return ""
+    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,0 +1,105 @@
+"""Steps taken in a dashboard: undo, redo, going back, and the Python that repeats them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+START = (
+    "import lvmkit\n"
+    "from lvmkit_widgets.clusters.state import ExplorerState\n"
+    "from lvmkit.cohorts.subset import Subset\n"
+)
+OPENED = "# model and cohort: the fitted model and the cohort that were opened"
+
+
+@dataclass(frozen=True, eq=False)
+class Step(Generic[T]):
+    """One thing the analyst did."""
+
+    text: str  # What was done, in words
+    code: str  # A line of Python that does the same
+    value: T  # Everything as it was after the step
+
+
+@dataclass(frozen=True, eq=False)
+class History(Generic[T]):
+    """The steps so far, and where we stand in them. Every change returns a new value."""
+
+    steps: tuple[Step[T], ...]  # Never empty; the first is the start
+    position: int = 0  # Of the step that is shown
+
+    @property
+    def value(self) -> T:
+        """Everything as it is now."""
+        return self.steps[self.position].value
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to take back."""
+        return self.position > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether a step was taken back."""
+        return self.position < len(self.steps) - 1
+
+    def done(self, text: str, code: str, value: T) -> History[T]:
+        """Add a step after the one shown; what was undone is dropped."""
+        kept = (*self.steps[: self.position + 1], Step(text, code, value))
+        return History(kept, len(kept) - 1)
+
+    def at(self, position: int) -> History[T]:
+        """Go to a step."""
+        if not 0 <= position < len(self.steps):
+            message = f"There is no step {position}; the steps are 0 to {len(self.steps) - 1}."
+            raise ValueError(message)
+        return replace(self, position=position)
+
+    def undone(self) -> History[T]:
+        """Go one step back."""
+        if not self.can_undo:
+            message = "There is nothing to undo."
+            raise ValueError(message)
+        return self.at(self.position - 1)
+
+    def redone(self) -> History[T]:
+        """Go one step forward."""
+        if not self.can_redo:
+            message = "There is nothing to redo."
+            raise ValueError(message)
+        return self.at(self.position + 1)
+
+    @property
+    def code(self) -> str:
+        """Python that repeats the steps up to the one shown."""
+        return "\n".join(step.code for step in self.steps[: self.position + 1])
+
+
+class Walks:
+    """Back and forth among steps, for a state that keeps a `history` and stands in it by `_go`."""
+
+    history: Any
+    _go: Callable[[Any, str], None]
+
+    def undo(self) -> None:
+        """Take the last step back."""
+        text = self.history.steps[self.history.position].text
+        self._go(self.history.undone(), f"Undone: {text}.")
+
+    def redo(self) -> None:
+        """Do again what was undone."""
+        history = self.history.redone()
+        self._go(history, f"Done again: {history.steps[history.position].text}.")
+
+    def go_to(self, position: int) -> None:
+        """Return to a step."""
+        history = self.history.at(position)
+        self._go(history, f"Back at: {history.steps[position].text}.")
+
+
+def opening(source: str) -> str:
+    """Return the Python of the first step."""
+    return f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"

@@ -1,0 +1,112 @@
+"""A dashboard saved as one file: its script, its fields, and nothing that could reach a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lvmkit.core.writing import in_words, replacing, require_place, shown_name
+from lvmkit_widgets.ui.bundle import script_of
+
+PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {hashes}; \
+style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; \
+base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{title}</title>
+<style>:root {{ color-scheme: light dark; }} body {{ margin: 0; background: Canvas; }}</style>
+</head>
+<body>
+<main id="lvmkit"></main>
+<noscript>This page shows its numbers with JavaScript, which is switched off here.</noscript>
+<script type="application/json" id="lvmkit-state">{state}</script>
+<script type="module">{script}</script>
+</body>
+</html>
+"""
+
+# The model that Jupyter or Panel provide elsewhere: values in memory, and who wants to know.
+SHIM = """
+{
+  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
+  const revive = (key, value) =>
+    value && typeof value === "object" && "$bytes" in value ? bytes(value.$bytes) : value;
+  const text = document.getElementById("lvmkit-state").textContent;
+  const values = JSON.parse(text, revive);
+  const listeners = new Map();
+  const model = {
+    get: (name) => values[name],
+    set(name, value) {
+      values[name] = value;
+      for (const listener of listeners.get("change:" + name) ?? []) listener();
+    },
+    save_changes() {},
+    on(event, listener) {
+      if (!listeners.has(event)) listeners.set(event, new Set());
+      listeners.get(event).add(listener);
+    },
+    off(event, listener) {
+      listeners.get(event)?.delete(listener);
+    },
+  };
+  render({ model, el: document.getElementById("lvmkit") });
+}
+"""
+
+
+def write_page(
+    path: str | Path, *, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]
+) -> Path:
+    """Write fields and script as one HTML file, as a whole or not at all."""
+    # Who may read the file is decided by the folder and the umask, or by the permissions of the page that was there.
+    # The file's Content-Security-Policy allows only the script in it and forbids every connection.
+    target = target_of(path)
+    text = page_of(title=title, state=state, kinds=kinds)
+    with replacing(target) as file:
+        file.write(text.encode("utf-8"))
+    return target
+
+
+def target_of(path: str | Path) -> Path:
+    """Refuse a path that no page can be written to, before any work."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            shown = shown_name(target)
+            msg = f"cannot save the page to {shown!r}, a folder: name a file in it, such as '{shown}/page.html'"
+            raise ValueError(msg)
+        require_place(target)
+    except OSError as error:
+        msg = str(error if error.filename is None else in_words(error, target, "write"))
+        raise ValueError(msg) from error
+    return target
+
+
+def page_of(*, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]) -> str:
+    """Return the HTML text of a saved dashboard."""
+    script = script_of(kinds).replace("</script", "<\\/script") + SHIM
+    values = json.dumps(state, default=_encoded, ensure_ascii=False, separators=(",", ":"))
+    digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+    return PAGE.format(
+        hashes=f"'sha256-{digest}'",
+        title=html.escape(title or "lvmkit"),
+        state=values.replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def _encoded(value: object) -> dict[str, str]:
+    """Return bytes in a form that JSON can hold."""
+    if not isinstance(value, bytes):
+        msg = f"a field holds {type(value).__name__}, which a page cannot keep"
+        raise TypeError(msg)
+    return {"$bytes": base64.b64encode(value).decode("ascii")}

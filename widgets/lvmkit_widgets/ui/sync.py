@@ -1,0 +1,339 @@
+"""The traffic of fields between a dashboard's components and the hosts that show them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+import param
+from param.parameterized import batch_call_watchers
+
+from lvmkit_widgets.ui.component import Component, Signal
+from lvmkit_widgets.ui.hosts import Shape, flat_fields, native_twin, page_twin
+from lvmkit_widgets.ui.jobs import Host
+from lvmkit_widgets.ui.rules import Gone, equal
+
+DEEPEST, LONGEST, LARGEST = 40, 1_000_000, 2**53
+"""What a page may send: values in values so deep, texts so long, whole numbers that floats hold."""
+
+NOTHING, PLAIN = "nothing from a page", "another kind of value than was sent"
+
+asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
+"""The host whose reader is being answered; None while Python itself acts."""
+
+
+class Exchange:
+    """Keeps the copies that hosts show equal to the components, and the other way round."""
+
+    # Jupyter may deliver what the browser changed on another thread than the one that runs cells, so everything happens
+    # under one lock.
+
+    def __init__(self, parts: Mapping[str, Component], fail: Callable[[Exception], None]) -> None:
+        self.parts = dict(parts)
+        self.shape: Shape = tuple((name, part.kind) for name, part in self.parts.items())
+        self._fail = fail
+        self._flat = flat_fields(self.shape)
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._pending: dict[str, Any] = {}
+        self._refused: dict[str, int] = {}  # signals to their highest count that was not taken
+        self._twins: dict[str, Any] = {}
+        for name, part in self.parts.items():
+            part.param.watch(self._note_for(name), part.fields())
+
+    def part(self, name: str) -> Component:
+        """Return a component."""
+        if name not in self.parts:
+            msg = f"there is no component {name!r}; there are {', '.join(self.parts)}"
+            raise ValueError(msg)
+        return self.parts[name]
+
+    def state(self) -> dict[str, Any]:
+        """Return all fields under their flat names."""
+        return {
+            f"{name}_{field}": value
+            for name, part in self.parts.items()
+            for field, value in part.state().items()
+        }
+
+    def native(self) -> Any:
+        """Return the Jupyter widget, built at first use."""
+        if "native" not in self._twins:
+            self._twins["native"] = native_twin(self.shape, self.state(), self.receive)
+        return self._twins["native"]
+
+    def page(self) -> Any:
+        """Return the Panel component, built at first use."""
+        if "page" not in self._twins:
+            self._twins["page"] = page_twin(self.shape, self.state(), self.receive)
+        return self._twins["page"]
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Let everything set inside reach each host as one change."""
+        with self._lock:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    self._flush()
+
+    def guarded(self, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+        """Return a callback that works in one batch and tells the reader what went wrong."""
+
+        def call(value: Any) -> None:
+            with self.batch():
+                try:
+                    callback(value)
+                except Exception as error:
+                    if asked_by.get() is None:
+                        raise
+                    self._fail(error)
+
+        return call
+
+    def answer(self, host: Host | None, function: Callable[[], None]) -> None:
+        """Run a function as an answer to a reader, in the turn of the reader's host."""
+        if host is None:
+            function()
+        else:
+            host.call(lambda: self._answering(host, function))
+
+    def receive(self, changes: Mapping[str, Any], host: Host | None) -> None:
+        """Take what a browser changed: first state, then what happened."""
+        self._answering(host, lambda: self._take(changes))
+
+    def _answering(self, host: Host | None, function: Callable[[], None]) -> None:
+        """Run a function in one batch, knowing who asked."""
+        token = asked_by.set(host)
+        try:
+            with self.batch():
+                function()
+        finally:
+            asked_by.reset(token)
+
+    def _take(self, changes: Mapping[str, Any]) -> None:
+        """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
+        changes = self._understood(changes)
+        state = self._sorted(changes, signals=False)
+        try:
+            with ExitStack() as waiting:
+                for name in reversed(state):  # the first is let go first
+                    waiting.enter_context(batch_call_watchers(self.parts[name]))
+                for name, fields in state.items():
+                    self._update(name, fields)
+        except ValueError as error:
+            self._fail(error)
+        for name, fields in self._sorted(changes, signals=True).items():
+            for field, value in fields.items():
+                known = getattr(self.parts[name], field)[0]
+                known = max(known, self._refused.pop(f"{name}_{field}", 0))
+                for happened in value[2] if len(value) > 2 else []:  # merged by the host on the way
+                    if happened[0] > known:
+                        self._let_happen(name, field, happened)
+                self._let_happen(name, field, value)
+
+    def _understood(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a page can send now, and refuse the rest; signals are judged when their turn comes."""
+        kept, refused = {}, {}
+        for key in self._flat.keys() & changes.keys():
+            name, field = self._flat[key]
+            kind, value = self.parts[name].param[field], changes[key]
+            fits = is_signal(value) if isinstance(kind, Signal) else _is_of(kind, value)
+            if not (fits and (isinstance(kind, param.Bytes) or is_plain(value))):
+                refused[key] = PLAIN
+            elif isinstance(kind, Signal) or not (wanted := self._refusal(name, field, value)):
+                kept[key] = value
+            elif not equal(value, getattr(self.parts[name], field)):
+                refused[key] = wanted
+        for key in self._handed_on(kept, changes, refused):
+            kept[key] = changes[key]
+            del refused[key]
+        filled = {key for key in refused if self._filled(key, changes[key], refused[key])}
+        told = [key for key in self._flat if key in refused.keys() - filled]
+        for key in filled:
+            self._show_again(key)
+        # What no page sends is told last, and so is read.
+        for key in sorted(told, key=lambda key: not isinstance(refused[key], Gone)):
+            self._refuse(key, changes[key], refused[key])
+        # No button acts on values that were not taken.
+        halted = {self._flat[key][0] for key in told}
+        for key in [key for key in kept if self._is_signal(key) and self._flat[key][0] in halted]:
+            self._pass_over(key, kept[key])
+            del kept[key]
+        return kept
+
+    def _is_signal(self, key: str) -> bool:
+        """Return whether a flat name is that of a signal."""
+        name, field = self._flat[key]
+        return isinstance(self.parts[name].param[field], Signal)
+
+    def _refusal(self, name: str, field: str, value: Any) -> str:
+        """Return what a page may send for a field instead of a value; "" if it may send that."""
+        part = self.parts[name]
+        return part.sent[field](part, self.parts, value) if field in part.sent else NOTHING
+
+    def _handed_on(
+        self, kept: Mapping[str, Any], changes: Mapping[str, Any], refused: Mapping[str, str]
+    ) -> set[str]:
+        """Return fields, refused by themselves, that a page filled by a link from one that it may set so."""
+        taken, found = dict(kept), set()
+        links = self._links() if refused else []
+        for _ in links:  # a link may hand on to another
+            for source, target in links:
+                if refused.get(target, PLAIN) == PLAIN or source not in self._flat:
+                    continue
+                if any(equal(value, changes[target]) for value in self._values_of(source, taken)):
+                    taken[target] = changes[target]
+                    found.add(target)
+        return found
+
+    def _links(self) -> list[tuple[str, str]]:
+        """Return the links as pairs of flat names."""
+        stage: Any = self.parts["stage"]
+        return [(one.replace(".", "_", 1), two.replace(".", "_", 1)) for one, two in stage.links]
+
+    def _filled(self, key: str, value: Any, wanted: str) -> bool:
+        """Return whether the browser itself, not the reader, set a field from what it showed before."""
+        name, field = self._flat[key]
+        if isinstance(wanted, Gone):
+            return field in self.parts[name].filled
+        sources = [one for one, other in self._links() if other == key and one in self._flat]
+        judged = [self._refusal(*self._flat[source], value) for source in sources]
+        return wanted == NOTHING and any(not one or isinstance(one, Gone) for one in judged)
+
+    def _values_of(self, key: str, kept: Mapping[str, Any]) -> Iterator[Any]:
+        """Yield what a field holds now, and what a page sets it to; of a signal, what happened."""
+        name, field = self._flat[key]
+        now, signal = getattr(self.parts[name], field), self._is_signal(key)
+        yield now[1] if signal else now
+        if key in kept and not signal:
+            yield kept[key]
+        elif key in kept and not self._refusal(name, field, kept[key][1]):
+            yield kept[key][1]
+
+    def _let_happen(self, name: str, field: str, happened: Any) -> None:
+        """Let a signal happen, unless no page can send it now."""
+        wanted = self._refusal(name, field, happened[1])
+        if not wanted:
+            self._update(name, {field: happened})
+        elif not equal(happened, getattr(self.parts[name], field)):
+            self._refuse(f"{name}_{field}", happened, wanted)
+
+    def _refuse(self, key: str, value: Any, wanted: str) -> None:
+        """Tell the reader of a value that is not taken."""
+        name, field = self._flat[key]
+        told = _gone if isinstance(wanted, Gone) else _not_understood
+        self._fail(told(self.parts[name].title or f"{name}, {field}", wanted))
+        if self._is_signal(key) and is_signal(value):
+            self._pass_over(key, value)
+        else:
+            self._show_again(key)
+
+    def _pass_over(self, key: str, happened: Any) -> None:
+        """Let a signal not happen, nor later, when the next message brings it as an earlier one."""
+        self._refused[key] = max(self._refused.get(key, 0), happened[0])
+        self._show_again(key)
+
+    def _show_again(self, key: str) -> None:
+        """Let all hosts show what a field holds, not what the page sent."""
+        name, field = self._flat[key]
+        self._pending.setdefault(key, getattr(self.parts[name], field))
+
+    def _update(self, name: str, fields: dict[str, Any]) -> None:
+        """Set fields of a component, or tell what is wrong with them."""
+        try:
+            self.parts[name].param.update(**fields)
+        except ValueError as error:
+            self._fail(error)
+
+    def _sorted(self, changes: Mapping[str, Any], *, signals: bool) -> dict[str, dict[str, Any]]:
+        """Return the changed fields by component, as these were declared: only signals, or only the rest."""
+        parts: dict[str, dict[str, Any]] = {}
+        for key, (name, field) in self._flat.items():
+            if key in changes and isinstance(self.parts[name].param[field], Signal) is signals:
+                parts.setdefault(name, {})[field] = changes[key]
+        return parts
+
+    def _note_for(self, name: str) -> Callable[..., None]:
+        """Return a watcher that passes a component's changes on to the hosts."""
+
+        def note(*changes: Any) -> None:
+            with self.batch():
+                self._pending |= {f"{name}_{change.name}": change.new for change in changes}
+
+        return note
+
+    def _flush(self) -> None:
+        """Send what was set to every host."""
+        changes, self._pending = self._pending, {}
+        if changes:
+            for twin in self._twins.values():
+                twin.push(changes)
+
+
+def is_plain(value: Any, depth: int = DEEPEST) -> bool:
+    """Return whether a value is what JSON can hold, and neither huge nor deep."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST and _is_text(value)
+    if isinstance(value, bool) or value is None:
+        return True
+    if isinstance(value, int | float):
+        return abs(value) <= LARGEST  # neither NaN nor infinite
+    if depth and isinstance(value, list | tuple):
+        return all(is_plain(item, depth - 1) for item in value)
+    if depth and isinstance(value, Mapping):
+        return all(
+            isinstance(key, str) and is_plain(key) and is_plain(item, depth - 1)
+            for key, item in value.items()
+        )
+    return False
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a text can be written: JSON can hold halves of characters, which nothing can draw or save."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_of(kind: param.Parameter[Any], value: Any) -> bool:
+    """Return whether a field takes a value; param tells only by refusing, in words that are not for readers."""
+    try:
+        kind._validate(value)
+    except ValueError:
+        return False
+    return True
+
+
+def is_signal(value: Any, *, earlier: bool = True) -> bool:
+    """Return whether a value is [count, what], or [count, what, [earlier ones]]."""
+    if not isinstance(value, list | tuple) or len(value) not in (2, 2 + earlier):
+        return False
+    if not isinstance(value[0], int) or isinstance(value[0], bool) or value[0] < 0:
+        return False
+    merged = value[2] if len(value) > 2 else []
+    return isinstance(merged, list | tuple) and all(is_signal(one, earlier=False) for one in merged)
+
+
+def _not_understood(what: str, wanted: str) -> ValueError:
+    """Return what a reader is told of a message that no page of ours sends."""
+    message = (
+        f"The page sent something that is not understood: {what} takes {wanted}. "
+        "This was not changed; try again, or reload the page."
+    )
+    return ValueError(message)
+
+
+def _gone(what: str, wanted: str) -> ValueError:
+    """Return what a reader is told who was faster than what is shown."""
+    return ValueError(
+        f"What was shown has changed meanwhile: {what} takes {wanted} now. Pick again."
+    )
