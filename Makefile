@@ -53,9 +53,9 @@ unit: $(READY)  ## unit tests and doctests
 
 # Without what is slow, repeated fits (stability), and what computes little; elsewhere than on x86 the name is ignored.
 kernels: $(READY)  ## the numerical tests on a BLAS kernel that is not this machine's own, on one thread
-	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" --ignore-glob="tests/scores/test_stability*" tests/decompose \
-	  tests/factorization tests/fusion tests/scores tests/tensor_normal tests/mixtures/test_em.py tests/core/test_linalg.py \
-	  tests/mixtures/test_e_step.py tests/moments/test_moments.py tests/moments/test_subspaces.py
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" --ignore=tests/scores/stability \
+	  tests/decompose tests/sustain tests/covariates tests/scores tests/tensors tests/moments tests/mixtures/test_em.py \
+	  tests/mixtures/test_e_step.py tests/core/test_linalg.py
 
 robustness: $(READY)  ## bad input for everything public: clear answers, no crash, no hang
 	$(BIN)/pytest -m robustness tests/robustness

@@ -6,7 +6,10 @@ Importing the package costs milliseconds: names and subpackages are loaded when 
 from importlib import import_module
 from typing import Any
 
+from lvmkit.core import moved
 from lvmkit.core.versions import __version__
+
+moved.install()
 
 _HOMES = {
     "BernoulliMixture": "lvmkit.mixtures.bernoulli_mixture",

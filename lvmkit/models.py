@@ -1,4 +1,4 @@
-"""Estimators with scikit-learn's interface."""
+"""Every estimator under one address; each lies with its subject."""
 
 from lvmkit.covariates.baselines import (
     CovariateConvexClustering,
@@ -56,3 +56,6 @@ __all__ = [
     "select_tensor_components",
     "truncated",
 ]
+
+# With a path, if an empty one, Python asks for what lay below this address (`core.moved`).
+__path__: list[str] = []

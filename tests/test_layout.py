@@ -51,9 +51,8 @@ PUBLIC = {
         *("Components", "als", "completion", "joint_diagonalization", "power"),
         *("BY_NAME", "random_projections", "sidiwo", "svd", "svtd"),
     },
-    "lvmkit.mixtures.gibbs": {"topic_mixtures"},
-    "lvmkit.divisive": {"Growth", "Refusal", "Split", "grow"},
-    "lvmkit.trees": {"Node", "Tree"},
+    "lvmkit.gibbs": {"topic_mixtures"},
+    "lvmkit.trees": {"Growth", "Node", "Refusal", "Split", "Tree", "grow"},
     "lvmkit.models": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic", "SpectralTree"),
         *("SUSTain", "baselines", "Factorization", "factor_baselines", "truncated"),
@@ -63,7 +62,7 @@ PUBLIC = {
         *("TensorNormalMixture", "select_penalty", "select_tensor_components"),
         *("PenaltyPath", "ComponentsPath"),
     },
-    "lvmkit.covariates.similarities": {
+    "lvmkit.similarities": {
         *("Edges", "check_similarity", "class_covariance", "from_codes", "from_embeddings"),
         *("from_hierarchy", "nearest_neighbors", "word_embeddings"),
     },

@@ -27,7 +27,7 @@ def cluster_stability_table(study: StabilityStudy, *, hidden: npt.ArrayLike = ()
     Parameters
     ----------
     study : StabilityStudy
-        As made by `lvmkit.scores.stability.study`.
+        As made by `lvmkit.scores.stability_study`.
     hidden : array of int, optional
         Numbers of clusters of which nothing but the name is told, because too few rows are in them.
 

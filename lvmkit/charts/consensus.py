@@ -57,7 +57,7 @@ def consensus_matrix(
     Parameters
     ----------
     study : StabilityStudy
-        As made by `lvmkit.scores.stability.study`.
+        As made by `lvmkit.scores.stability_study`.
     blocks : bool, default=False
         One line per cluster with the mean over all pairs of two different rows, which may be shared,
         instead of one per row.

@@ -39,7 +39,7 @@ def merge_tree_table(
     Parameters
     ----------
     path : CovariateClusterPath
-        As made by `lvmkit.covariates.path`.
+        As made by `lvmkit.models.covariate_path`.
     step : int, optional
         Place of the solution in the path; by default that with the highest marginal likelihood.
     cluster : int, optional

@@ -40,7 +40,7 @@ def path_curves_table(
     Parameters
     ----------
     path : CovariateClusterPath
-        As made by `lvmkit.covariates.path`.
+        As made by `lvmkit.models.covariate_path`.
     selected : int, optional
         Place of the solution that is looked at; by default that with the highest marginal likelihood.
     held_out : array (len(path),), optional

@@ -22,7 +22,7 @@ def stability_table(values: Mapping[str, npt.ArrayLike]) -> pd.DataFrame:
     Parameters
     ----------
     values : mapping of str to array
-        Adjusted Rand indices by name of the method, as `lvmkit.scores.stability.score` returns them.
+        Adjusted Rand indices by name of the method, as `lvmkit.scores.stability` returns them.
 
     Returns
     -------

@@ -97,7 +97,7 @@ def select_n_components(
     - *coherence*: mean over the components (`lvmkit.scores.coherence`, 20 words).
     - *perplexity*: of the rows held out. Topic models predict half of each document from the other half
       (`lvmkit.scores.perplexity`); for other mixtures it is exp(−log-likelihood / sum of all entries).
-    - *stability*: mean adjusted Rand index (`lvmkit.scores.stability.score`). A model without labels is judged by its
+    - *stability*: mean adjusted Rand index (`lvmkit.scores.stability`). A model without labels is judged by its
       topics: those of two overlapping parts are paired at best, and the score is the mean of 1 − total variation
       distance.
     - *description_length*: of the rows fitted (`lvmkit.scores.description_length`).

@@ -24,7 +24,7 @@ from lvmkit.core.validation import (
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
 from lvmkit.mixtures.row_model import RowModel, of_rows
 from lvmkit.trees.baseline_splits import principal_split, two_means
-from lvmkit.trees.grow import Growth, grow
+from lvmkit.trees.growth import Growth, grow
 from lvmkit.trees.mixture_split import family_of, model_split, refined
 from lvmkit.trees.nodes import Node
 from lvmkit.trees.sidiwo_split import data_split

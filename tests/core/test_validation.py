@@ -22,7 +22,7 @@ from lvmkit import charts, cohorts, decompose, disclosure, models, moments, scor
 from lvmkit.core import validation
 from lvmkit.core.validation import check_structure, summable, with_gaps
 from lvmkit.covariates import similarities
-from lvmkit.mixtures.e_step import gibbs
+from lvmkit.mixtures import gibbs
 
 FORMATS = ("csr", "csc", "bsr", "coo", "lil", "dok", "dia")
 N, D = 40, 6

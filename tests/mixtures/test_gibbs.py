@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvmkit.mixtures.e_step import gibbs, gibbs_blocks
+from lvmkit.mixtures import gibbs, gibbs_blocks
 from lvmkit.mixtures.gibbs import topic_mixtures
 
 TOPICS = np.array([[0.7, 0.2, 0.1, 0.0], [0.1, 0.1, 0.6, 0.2], [0.0, 0.5, 0.0, 0.5]])

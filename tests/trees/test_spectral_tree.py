@@ -77,7 +77,7 @@ def test_the_published_split_is_the_best_of_a_grid(planted):
 
 def test_few_features_counted_products_and_many_features_agree(planted, monkeypatch):
     labels = SpectralTree(max_depth=2).fit(planted.X).labels_
-    monkeypatch.setattr("lvmkit.trees.grow.WIDE", 5)
+    monkeypatch.setattr("lvmkit.trees.growth.WIDE", 5)
     assert (SpectralTree(max_depth=2).fit(planted.X).labels_ == labels).all()
     monkeypatch.setattr("lvmkit.trees.eigenpairs.SMALL", 5)
     assert (SpectralTree(max_depth=2).fit(planted.X).labels_ == labels).all()

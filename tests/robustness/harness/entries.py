@@ -20,9 +20,9 @@ MODULES = (
     "lvmkit.moments",
     "lvmkit.models",
     "lvmkit.scores",
-    "lvmkit.covariates.similarities",
+    "lvmkit.similarities",
     "lvmkit.trees",
-    "lvmkit.mixtures.gibbs",
+    "lvmkit.gibbs",
     "lvmkit.charts",
     "lvmkit_widgets",
 )

@@ -414,8 +414,8 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
         "model": models.CovariateKMeans(2, n_init=1),
         "values": [2, 3],
     },
-    "lvmkit.covariates.path": _few(nus=[0.05, 1.0], max_iter=30),
-    "lvmkit.sustain.baselines": _few(methods=["rounded"]),
+    "lvmkit.models.covariate_path": _few(nus=[0.05, 1.0], max_iter=30),
+    "lvmkit.models.factor_baselines": _few(methods=["rounded"]),
     "lvmkit.models.select_covariates": _few(max_iter=30),
     "lvmkit.models.select_penalty": lambda: {
         "X": tensors(),
@@ -439,7 +439,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
     },
     # scores
     "lvmkit.scores.description_length": lambda: {"model": fitted("SingleTopic")},
-    "lvmkit.scores.rank.dissimilarity": lambda: {
+    "lvmkit.scores.dissimilarity": lambda: {
         "one": centers().T,
         "other": centers().T[:, ::-1].copy(),
     },
@@ -448,7 +448,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
         "factors": _factors(),
         "weights": np.array([1, 1]),
     },
-    "lvmkit.scores.rank.study": lambda: {
+    "lvmkit.scores.rank_study": lambda: {
         "estimator": lvmkit.SUSTain(max_iter=3, n_jobs=1),
         "X": rows_01(),
         "n_components": [2, 3],
@@ -461,9 +461,9 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
         "n_starts": 2,
     },
     "lvmkit.scores.iter_stability": _few(n_repeats=2),
-    "lvmkit.scores.stability.score": _few(n_repeats=2),
-    "lvmkit.scores.stability.study": _few(n_repeats=2),
-    "lvmkit.scores.stability.compare": lambda: {
+    "lvmkit.scores.stability": _few(n_repeats=2),
+    "lvmkit.scores.stability_study": _few(n_repeats=2),
+    "lvmkit.scores.stability_over": lambda: {
         "methods": KMeans(2, n_init=1),
         "values": [2],
         "parameter": "n_clusters",
@@ -492,7 +492,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
     "lvmkit.trees.Tree.regrouped": _few(frontier=[1, 2]),
     "lvmkit.trees.Node.side": lambda: {"X": rows_01()},
     "lvmkit.trees.Tree.apply": lambda: {"X": rows_01()},
-    "lvmkit.mixtures.gibbs.topic_mixtures": _few(n_sweeps=3, n_burn=1),
+    "lvmkit.gibbs.topic_mixtures": _few(n_sweeps=3, n_burn=1),
     # charts
     "lvmkit.charts.attributes_table": lambda: {"values": np.arange(float(N))},
     "lvmkit.charts.comparison_table": _few(first=0),

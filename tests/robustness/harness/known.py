@@ -111,7 +111,7 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "values",
         "one axis more",
     ): "a tensor may have any number of axes",
-    ("lvmkit.covariates.path", "nus", "2"): "one number is a path of one solution",
+    ("lvmkit.models.covariate_path", "nus", "2"): "one number is a path of one solution",
     **{
         ("lvmkit.charts.tensor_slice_table", "values", fault): "NaN is an entry that is hidden"
         for fault in ("NaN inside", "None inside", "list of None", "array of NaN")

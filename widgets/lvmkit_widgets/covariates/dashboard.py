@@ -25,7 +25,7 @@ class CovariatePath(PartsBoard[PathState]):
     Parameters
     ----------
     path : CovariateClusterPath
-        As made by `lvmkit.covariates.path`; its solutions are shown with ν ascending.
+        As made by `lvmkit.models.covariate_path`; its solutions are shown with ν ascending.
     names : mapping or sequence of str, optional
         What covariates mean (by the path's names), or what each is called; by default the path's names.
     held_out : (X, y), optional
@@ -47,7 +47,7 @@ class CovariatePath(PartsBoard[PathState]):
     >>> import lvmkit
     >>> from lvmkit.datasets import make_covariate_clusters
     >>> data = make_covariate_clusters(80, 20, random_state=0)
-    >>> path = lvmkit.covariates.path(data.X, data.y, nus=[1.0, 10.0], similarity=data.similarity)
+    >>> path = lvmkit.models.covariate_path(data.X, data.y, nus=[1.0, 10.0], similarity=data.similarity)
     >>> board = CovariatePath(path)
     >>> board.state.choose(1)
     >>> board.state.find("x3")

@@ -17,7 +17,7 @@ def checked(path: Any) -> Any:
     if not all(hasattr(path, name) for name in _NEEDED) or not hasattr(path, "__getitem__"):
         message = (
             f"CovariatePath needs a path of clusterings; found {type(path).__name__}. "
-            "Make one: lvmkit.covariates.path(X, y)."
+            "Make one: lvmkit.models.covariate_path(X, y)."
         )
         raise TypeError(message)
     if not len(path):

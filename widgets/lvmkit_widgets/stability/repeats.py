@@ -29,7 +29,7 @@ class Piece(NamedTuple):
 
     cell: Cell  # Which
     sampled: bool  # Whether only a sample of the rows is used
-    protocol: Any  # As `lvmkit.scores.stability.score` takes it
+    protocol: Any  # As `lvmkit.scores.stability` takes it
 
 
 class Outcome(NamedTuple):

@@ -122,7 +122,7 @@ class StabilityState(param.Parameterized):
         return table
 
     def recommended(self, method: str | None = None) -> Recommendation:
-        """Choose a value of a method by the rule of `lvmkit.scores.stability.compare`."""
+        """Choose a value of a method by the rule of `lvmkit.scores.stability_over`."""
         return self._best(self.table(), method or self.method)
 
     def _best(self, table: pd.DataFrame, method: str) -> Recommendation:

@@ -27,7 +27,7 @@ LABELS = [[0, 1, 2, 3, 4, 5], [0, 0, 1, 2, 3, 4], [0, 0, 1, 1, 2, 3], [0, 0, 1, 
 
 
 class Path(list):
-    """Solutions, as `lvmkit.covariates.path` returns them."""
+    """Solutions, as `lvmkit.models.covariate_path` returns them."""
 
     def with_n_clusters(self, k):
         return int(np.argmin(np.abs(self.n_clusters - k)))

@@ -10,7 +10,7 @@ import lvmkit
 from lvmkit_widgets.clusters.workbench import Workbench
 from lvmkit_widgets.server import cli, serve
 
-APP = Path(__file__).parents[2] / "widgets" / "apps" / "workbench.py"
+APP = Path(__file__).parents[3] / "widgets" / "apps" / "workbench.py"
 
 
 def bundled(_):

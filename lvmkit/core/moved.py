@@ -1,0 +1,225 @@
+"""Names that moved: old ones work for one version, with a warning that gives the new one."""
+
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from functools import wraps
+from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+MODULES = {
+    "lvmkit.divisive": "lvmkit.trees",
+    "lvmkit.factorization": "lvmkit.sustain",
+    "lvmkit.fusion": "lvmkit.covariates",
+    "lvmkit.tensor_normal": "lvmkit.tensors",
+    "lvmkit_widgets.cohort_view": "lvmkit.cohorts.view",
+    "lvmkit_widgets.open_file": "lvmkit.cohorts.open_file",
+    "lvmkit_widgets.subset": "lvmkit.cohorts.subset",
+    "lvmkit.linalg": "lvmkit.core.linalg",
+    "lvmkit.scores.progress": "lvmkit.core.progress",
+    "lvmkit.streams": "lvmkit.core.parallel",
+    "lvmkit_widgets.folders": "lvmkit.core.folders",
+    "lvmkit.fusion.admm": "lvmkit.covariates.admm",
+    "lvmkit.fusion.evidence": "lvmkit.covariates.marginal_likelihood",
+    "lvmkit.fusion.flows": "lvmkit.covariates.certificates",
+    "lvmkit.fusion.graph": "lvmkit.covariates.graph",
+    "lvmkit.fusion.logistic": "lvmkit.covariates.logistic",
+    "lvmkit.fusion.newton": "lvmkit.covariates.newton",
+    "lvmkit.fusion.solver": "lvmkit.covariates.solver",
+    "lvmkit.models.convex_clustering": "lvmkit.covariates.convex_clustering",
+    "lvmkit.models.covariate_baselines": "lvmkit.covariates.baselines",
+    "lvmkit.models.covariate_classifier": "lvmkit.covariates.base",
+    "lvmkit.models.covariate_clustering": "lvmkit.covariates.classifier",
+    "lvmkit.models.covariate_path": "lvmkit.covariates.path",
+    "lvmkit.models.covariate_selection": "lvmkit.covariates.selection",
+    "lvmkit.models.covariate_solutions": "lvmkit.covariates.solutions",
+    "lvmkit.models.covariate_sums": "lvmkit.covariates.sums",
+    "lvmkit.similarities": "lvmkit.covariates.similarities",
+    "lvmkit.similarities.covariance": "lvmkit.covariates.similarities.covariance",
+    "lvmkit.similarities.edges": "lvmkit.covariates.similarities.edges",
+    "lvmkit.similarities.embeddings": "lvmkit.covariates.similarities.embeddings",
+    "lvmkit.similarities.hierarchy": "lvmkit.covariates.similarities.hierarchy",
+    "lvmkit.similarities.neighbors": "lvmkit.covariates.similarities.neighbors",
+    "lvmkit_widgets.hidden": "lvmkit.disclosure.text",
+    "lvmkit.em": "lvmkit.mixtures.em",
+    "lvmkit.families": "lvmkit.mixtures.families",
+    "lvmkit.gibbs": "lvmkit.mixtures.gibbs",
+    "lvmkit.models.bernoulli_mixture": "lvmkit.mixtures.bernoulli_mixture",
+    "lvmkit.models.bernoulli_stream": "lvmkit.mixtures.bernoulli_stream",
+    "lvmkit.models.count_model": "lvmkit.mixtures.count_model",
+    "lvmkit.models.latent_dirichlet": "lvmkit.mixtures.latent_dirichlet",
+    "lvmkit.models.mixture_model": "lvmkit.mixtures.mixture_model",
+    "lvmkit.models.moment_mixture": "lvmkit.mixtures.moment_mixture",
+    "lvmkit.models.moment_model": "lvmkit.mixtures.moment_model",
+    "lvmkit.models.multi_view": "lvmkit.mixtures.three_view",
+    "lvmkit.models.observed": "lvmkit.mixtures.missing",
+    "lvmkit.models.poisson_mixture": "lvmkit.mixtures.poisson_mixture",
+    "lvmkit.models.row_model": "lvmkit.mixtures.row_model",
+    "lvmkit.models.single_topic": "lvmkit.mixtures.single_topic",
+    "lvmkit.models.starts": "lvmkit.mixtures.initialization",
+    "lvmkit.models.three_words": "lvmkit.mixtures.three_words",
+    "lvmkit_widgets.analysis": "lvmkit.mixtures.analysis",
+    "lvmkit_widgets.assignment": "lvmkit.mixtures.assignment",
+    "lvmkit_widgets.cluster": "lvmkit.mixtures.cluster",
+    "lvmkit_widgets.clustering": "lvmkit.mixtures.clustering",
+    "lvmkit_widgets.evidence": "lvmkit.mixtures.explanation",
+    "lvmkit_widgets.fitting": "lvmkit.mixtures.refit",
+    "lvmkit_widgets.patients": "lvmkit.mixtures.patients",
+    "lvmkit.cooccurrence": "lvmkit.moments.cooccurrence",
+    "lvmkit.subspaces": "lvmkit.moments.subspaces",
+    "lvmkit.weightings": "lvmkit.moments.weightings",
+    "lvmkit.whitened": "lvmkit.moments.whitened",
+    "lvmkit.scores.dissimilarity": "lvmkit.scores.rank.dissimilarity",
+    "lvmkit.scores.rank_runs": "lvmkit.scores.rank.runs",
+    "lvmkit.scores.rank_study": "lvmkit.scores.rank.study",
+    "lvmkit.scores.agreement": "lvmkit.scores.stability.agreement",
+    "lvmkit.scores.refits": "lvmkit.scores.stability.refits",
+    "lvmkit.scores.resampling": "lvmkit.scores.stability.resampling",
+    "lvmkit.scores.stability_over": "lvmkit.scores.stability.compare",
+    "lvmkit.scores.stability_runs": "lvmkit.scores.stability.runs",
+    "lvmkit.scores.stability_study": "lvmkit.scores.stability.study",
+    "lvmkit.scores.verdict": "lvmkit.scores.stability.verdict",
+    "lvmkit.factorization.ails": "lvmkit.sustain.ails",
+    "lvmkit.factorization.asked": "lvmkit.sustain.options",
+    "lvmkit.factorization.assignment": "lvmkit.sustain.transform",
+    "lvmkit.factorization.counts": "lvmkit.sustain.unfolding",
+    "lvmkit.factorization.fitting": "lvmkit.sustain.coordinate_descent",
+    "lvmkit.factorization.given": "lvmkit.sustain.validation",
+    "lvmkit.factorization.integer_least_squares": "lvmkit.sustain.integer_least_squares",
+    "lvmkit.factorization.nonnegative": "lvmkit.sustain.nonnegative",
+    "lvmkit.factorization.products": "lvmkit.sustain.mttkrp",
+    "lvmkit.factorization.search": "lvmkit.sustain.multi_start",
+    "lvmkit.factorization.starts": "lvmkit.sustain.initialization",
+    "lvmkit.factorization.updates": "lvmkit.sustain.updates",
+    "lvmkit.models.factor_baselines": "lvmkit.sustain.baselines",
+    "lvmkit.models.sustain": "lvmkit.sustain.sustain",
+    "lvmkit.models.tensor_model": "lvmkit.tensors.base",
+    "lvmkit.models.tensor_normal_mixture": "lvmkit.tensors.mixture",
+    "lvmkit.models.tensor_search": "lvmkit.tensors.search_options",
+    "lvmkit.models.tensor_selection": "lvmkit.tensors.selection",
+    "lvmkit.tensor_normal.contrasts": "lvmkit.tensors.contrasts",
+    "lvmkit.tensor_normal.covariances": "lvmkit.tensors.covariances",
+    "lvmkit.tensor_normal.density": "lvmkit.tensors.density",
+    "lvmkit.tensor_normal.fitting": "lvmkit.tensors.em",
+    "lvmkit.tensor_normal.given": "lvmkit.tensors.validation",
+    "lvmkit.tensor_normal.group_lasso": "lvmkit.tensors.group_lasso",
+    "lvmkit.tensor_normal.modes": "lvmkit.tensors.modes",
+    "lvmkit.tensor_normal.rule": "lvmkit.tensors.discriminant",
+    "lvmkit.tensor_normal.search": "lvmkit.tensors.penalty_path",
+    "lvmkit.tensor_normal.starts": "lvmkit.tensors.initialization",
+    "lvmkit.tensor_normal.whitening": "lvmkit.tensors.whitening",
+    "lvmkit.divisive.data_split": "lvmkit.trees.sidiwo_split",
+    "lvmkit.divisive.growth": "lvmkit.trees.growth",
+    "lvmkit.divisive.leading": "lvmkit.trees.eigenpairs",
+    "lvmkit.divisive.model_split": "lvmkit.trees.mixture_split",
+    "lvmkit.divisive.peers": "lvmkit.trees.baseline_splits",
+    "lvmkit.divisive.resampling": "lvmkit.trees.split_support",
+    "lvmkit.divisive.splits": "lvmkit.trees.splits",
+    "lvmkit.models.baselines": "lvmkit.trees.baselines",
+    "lvmkit.models.spectral_tree": "lvmkit.trees.spectral_tree",
+    "lvmkit_widgets.cluster_explorer": "lvmkit_widgets.clusters.dashboard",
+    "lvmkit_widgets.explorer_state": "lvmkit_widgets.clusters.state",
+    "lvmkit_widgets.sharing": "lvmkit_widgets.clusters.export_tables",
+    "lvmkit_widgets.workbench": "lvmkit_widgets.clusters.workbench",
+    "lvmkit_widgets.covariate_path": "lvmkit_widgets.covariates.dashboard",
+    "lvmkit_widgets.score_cards": "lvmkit_widgets.phenotypes.dashboard",
+    "lvmkit_widgets.cli": "lvmkit_widgets.server.cli",
+    "lvmkit_widgets.command_line": "lvmkit_widgets.server.parser",
+    "lvmkit_widgets.guard": "lvmkit_widgets.server.auth",
+    "lvmkit_widgets.serve": "lvmkit_widgets.server.serve",
+    "lvmkit_widgets.visits": "lvmkit_widgets.server.visits",
+    "lvmkit_widgets.stability_panel": "lvmkit_widgets.stability.dashboard",
+    "lvmkit_widgets.tensor_explorer": "lvmkit_widgets.tensors.dashboard",
+    "lvmkit_widgets.topic_relevance": "lvmkit_widgets.topics.dashboard",
+    "lvmkit_widgets.tree_navigator": "lvmkit_widgets.trees.dashboard",
+    "lvmkit_widgets.component": "lvmkit_widgets.ui.component",
+    "lvmkit_widgets.dashboard": "lvmkit_widgets.ui.dashboard",
+    "lvmkit_widgets.exchange": "lvmkit_widgets.ui.sync",
+    "lvmkit_widgets.giving": "lvmkit_widgets.ui.export",
+    "lvmkit_widgets.heat": "lvmkit_widgets.ui.heatmap",
+    "lvmkit_widgets.history": "lvmkit_widgets.ui.history",
+    "lvmkit_widgets.jobs": "lvmkit_widgets.ui.jobs",
+    "lvmkit_widgets.kinds": "lvmkit_widgets.ui.widgets",
+    "lvmkit_widgets.parts": "lvmkit_widgets.ui.tabs",
+    "lvmkit_widgets.rules": "lvmkit_widgets.ui.rules",
+    "lvmkit_widgets.script": "lvmkit_widgets.ui.bundle",
+    "lvmkit_widgets.selection": "lvmkit_widgets.ui.selection",
+    "lvmkit_widgets.static_page": "lvmkit_widgets.ui.page",
+    "lvmkit_widgets.twins": "lvmkit_widgets.ui.hosts",
+}
+
+# These stay: what users import, as the documentation names it.
+STAY = {"lvmkit.gibbs", "lvmkit.similarities"}
+
+
+class _Finder(MetaPathFinder, Loader):
+    """Find a module that moved under its old name, and give the one there is."""
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return how to load a module that moved; None for all others."""
+        new = MODULES.get(fullname)
+        if new is None:
+            return None
+        if fullname not in STAY:
+            warn(f"{fullname} is now {new}; the old name goes with the next version.")
+        return ModuleSpec(fullname, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """Let Python make an empty module, which `exec_module` replaces."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Put the module that there is in the place of the empty one."""
+        sys.modules[module.__name__] = import_module(MODULES[module.__name__])
+
+
+def install() -> None:
+    """Let imports of old names find what moved."""
+    # First: below an old package lies a new folder, where Python would find its modules and load them again.
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def warn(message: str) -> None:
+    """Say that a name is an old one, at the line that used it."""
+    warnings.warn(message, FutureWarning, stacklevel=3)
+
+
+def attributes(package: str, names: dict[str, str]) -> Callable[[str], Any]:
+    """Return a `__getattr__` for a package whose public names changed, old to new."""
+
+    def found(name: str) -> Any:
+        if name not in names:
+            msg = f"module {package!r} has no attribute {name!r}"
+            raise AttributeError(msg)
+        warn(f"{package}.{name} is now {names[name]}; the old name goes with the next version.")
+        return getattr(import_module(package), names[name])
+
+    return found
+
+
+def arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorate a function some of whose arguments changed their names, old to new."""
+
+    def decorated(function: Callable[P, R]) -> Callable[P, R]:
+        @wraps(function)
+        def renamed(*args: P.args, **given: P.kwargs) -> R:
+            for old in names.keys() & given.keys():
+                new = names[old]
+                if new in given:
+                    msg = f"{old} is the old name of {new}; give {new} alone"
+                    raise TypeError(msg)
+                warn(f"{old} is now called {new}; the old name goes with the next version.")
+                given[new] = given.pop(old)
+            return function(*args, **given)
+
+        return renamed
+
+    return decorated
