@@ -13,6 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 P = ParamSpec("P")
 R = TypeVar("R")
 
+# Not here: modules with the name of a public function of their package, which the import would hide.
 MODULES = {
     "lvmkit.divisive": "lvmkit.trees",
     "lvmkit.factorization": "lvmkit.sustain",
@@ -36,7 +37,6 @@ MODULES = {
     "lvmkit.models.covariate_baselines": "lvmkit.covariates.baselines",
     "lvmkit.models.covariate_classifier": "lvmkit.covariates.base",
     "lvmkit.models.covariate_clustering": "lvmkit.covariates.classifier",
-    "lvmkit.models.covariate_path": "lvmkit.covariates.path",
     "lvmkit.models.covariate_selection": "lvmkit.covariates.selection",
     "lvmkit.models.covariate_solutions": "lvmkit.covariates.solutions",
     "lvmkit.models.covariate_sums": "lvmkit.covariates.sums",
@@ -75,15 +75,11 @@ MODULES = {
     "lvmkit.subspaces": "lvmkit.moments.subspaces",
     "lvmkit.weightings": "lvmkit.moments.weightings",
     "lvmkit.whitened": "lvmkit.moments.whitened",
-    "lvmkit.scores.dissimilarity": "lvmkit.scores.rank.dissimilarity",
     "lvmkit.scores.rank_runs": "lvmkit.scores.rank.runs",
-    "lvmkit.scores.rank_study": "lvmkit.scores.rank.study",
     "lvmkit.scores.agreement": "lvmkit.scores.stability.agreement",
     "lvmkit.scores.refits": "lvmkit.scores.stability.refits",
     "lvmkit.scores.resampling": "lvmkit.scores.stability.resampling",
-    "lvmkit.scores.stability_over": "lvmkit.scores.stability.compare",
     "lvmkit.scores.stability_runs": "lvmkit.scores.stability.runs",
-    "lvmkit.scores.stability_study": "lvmkit.scores.stability.study",
     "lvmkit.scores.verdict": "lvmkit.scores.stability.verdict",
     "lvmkit.factorization.ails": "lvmkit.sustain.ails",
     "lvmkit.factorization.asked": "lvmkit.sustain.options",
@@ -97,7 +93,6 @@ MODULES = {
     "lvmkit.factorization.search": "lvmkit.sustain.multi_start",
     "lvmkit.factorization.starts": "lvmkit.sustain.initialization",
     "lvmkit.factorization.updates": "lvmkit.sustain.updates",
-    "lvmkit.models.factor_baselines": "lvmkit.sustain.baselines",
     "lvmkit.models.sustain": "lvmkit.sustain.sustain",
     "lvmkit.models.tensor_model": "lvmkit.tensors.base",
     "lvmkit.models.tensor_normal_mixture": "lvmkit.tensors.mixture",
@@ -121,7 +116,6 @@ MODULES = {
     "lvmkit.divisive.peers": "lvmkit.trees.baseline_splits",
     "lvmkit.divisive.resampling": "lvmkit.trees.split_support",
     "lvmkit.divisive.splits": "lvmkit.trees.splits",
-    "lvmkit.models.baselines": "lvmkit.trees.baselines",
     "lvmkit.models.spectral_tree": "lvmkit.trees.spectral_tree",
     "lvmkit_widgets.cluster_explorer": "lvmkit_widgets.clusters.dashboard",
     "lvmkit_widgets.explorer_state": "lvmkit_widgets.clusters.state",
