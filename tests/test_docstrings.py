@@ -1,8 +1,11 @@
-"""Docstrings are complete: numpydoc's own checks, on the objects as they are imported.
+"""Docstrings are complete where a name is public, and one line where it is not.
 
-The command `numpydoc lint` reads text only: it does not know that a dataclass takes its fields.
+The completeness is numpydoc's own checks, on the objects as they are imported: the command `numpydoc lint` reads
+text only and does not know that a dataclass takes its fields.
 """
 
+import ast
+import functools
 import importlib
 import inspect
 import pkgutil
@@ -69,3 +72,71 @@ def test_docstrings_are_complete(name: str) -> None:
     assert [
         fault for path, value, public in found for fault in faults(path, value, public=public)
     ] == []
+
+
+LONGEST = 120
+"""Columns of an internal docstring, with its indent and quotation marks."""
+
+
+def function_of(value: Any) -> Any:
+    """Return the function written in the source: below properties, class methods and decorators."""
+    if isinstance(value, property):
+        value = value.fget
+    value = getattr(value, "func", None) or getattr(value, "fn", None) or value
+    if isinstance(value, staticmethod | classmethod):
+        value = value.__func__
+    return inspect.unwrap(value) if callable(value) else value
+
+
+def definitions(value: Any) -> Iterator[tuple[str, str]]:
+    """Return file and qualified name of a public object; of a class also its methods, inherited ones too."""
+    written = function_of(value)
+    if inspect.isfunction(written):
+        yield written.__code__.co_filename, written.__qualname__
+    if not inspect.isclass(value):
+        return
+    for base in value.__mro__:
+        if base.__module__.startswith("lvmkit"):
+            for name, method in vars(base).items():
+                if not name.startswith("_"):
+                    yield from definitions(method) if not inspect.isclass(method) else ()
+    if value.__module__.startswith("lvmkit"):
+        yield str(inspect.getsourcefile(value)), value.__qualname__
+
+
+@functools.cache
+def public_definitions() -> set[tuple[str, str]]:
+    """Return file and qualified name of whatever an `__all__` makes public."""
+    modules = [importlib.import_module(name) for name in [*MODULES, "lvmkit", "lvmkit_widgets"]]
+    listed = [
+        getattr(module, name) for module in modules for name in getattr(module, "__all__", ())
+    ]
+    return {found for value in listed for found in definitions(value)}
+
+
+def documented(node: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.Expr]]:
+    """Return qualified name and docstring of every class and function below a node."""
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield from documented(child, prefix)
+            continue
+        name = prefix + child.name
+        if ast.get_docstring(child) is not None and isinstance(child.body[0], ast.Expr):
+            yield name, child.body[0]
+        inside = "." if isinstance(child, ast.ClassDef) else ".<locals>."
+        yield from documented(child, name + inside)
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_internal_docstrings_are_one_line(name: str) -> None:
+    """The signature says the rest; what it cannot say is a comment."""
+    path = str(inspect.getsourcefile(importlib.import_module(name)))
+    source = Path(path).read_text()
+    lines = source.splitlines()
+    found = [
+        f"{path}:{text.lineno}: {qualified}"
+        for qualified, text in documented(ast.parse(source))
+        if (path, qualified) not in public_definitions()
+        and (text.lineno != text.end_lineno or len(lines[text.lineno - 1]) > LONGEST)
+    ]
+    assert found == []
