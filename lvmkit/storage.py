@@ -30,7 +30,7 @@ from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, POOLED
 from lvmkit.tensors.search_options import checked_options
 from lvmkit.tensors.validation import require_covariance
 from lvmkit.trees import Tree
-from lvmkit.trees.forms import PREFIX, as_arrays, nodes_of
+from lvmkit.trees.nodes import PREFIX, as_arrays, nodes_of
 
 Mixture = BernoulliMixture | LatentDirichlet | PoissonMixture | SingleTopic
 Model = Mixture | SpectralTree | SUSTain | TensorNormalMixture
@@ -137,7 +137,7 @@ def save(
     elif not isinstance(getattr(model, "init", ""), str):
         arrays |= dict(zip(_INIT, map(np.asarray, model.init), strict=True))
     if isinstance(model, SpectralTree):
-        arrays |= as_arrays(model.tree_)
+        arrays |= as_arrays(model.tree_.nodes)
     sums = _sums(model)
     if sums is not None:
         arrays |= {key: getattr(sums, name) for key, name in _SUMS.items()}

@@ -1,5 +1,6 @@
-"""A tree of clusters: walks, cuts, where rows go, and what is relevant to a node."""
+"""A tree of clusters: walks, cuts, assignment of rows, relevant features, and export to tables, JSON and graphs."""
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
@@ -15,7 +16,6 @@ from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import check_matrix, listed, require_number, whole_numbers
 from lvmkit.scores.relevance import relevance_to
-from lvmkit.trees import forms
 from lvmkit.trees.nodes import Node, chosen_side
 
 
@@ -337,7 +337,25 @@ class Tree:
             node, label, parent (missing for the root), depth, size, share (of all rows), leaf (its number, missing
             for other nodes), strength, support, reason, terms.
         """
-        return forms.frame(self, n_terms=n_terms, balance=balance)
+        leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
+        total = self.nodes[0].size if self.nodes else 0
+        columns: dict[str, list[Any]] = {
+            "node": [node.id for node in self.nodes],
+            "label": self._labels(),
+            "parent": [node.parent for node in self.nodes],
+            "depth": [node.depth for node in self.nodes],
+            "size": [node.size for node in self.nodes],
+            "share": [node.size / total if total else np.nan for node in self.nodes],
+            "leaf": [leaves.get(node.id) for node in self.nodes],
+            "strength": [node.strength for node in self.nodes],
+            "support": [node.support for node in self.nodes],
+            "reason": [node.reason for node in self.nodes],
+            "terms": [
+                ", ".join(self.terms(node.id, n_terms=n_terms, balance=balance))
+                for node in self.nodes
+            ],
+        }
+        return pd.DataFrame(columns).astype({"parent": "Int64", "leaf": "Int64"})
 
     def to_json(self, *, n_terms: int = 10, balance: float = 0.6) -> str:
         """Write the structure, without the vectors, as JSON.
@@ -355,7 +373,14 @@ class Tree:
             An object with `nodes`, a list of objects with the columns of `to_frame`; `children` is a list of
             nodes and `terms` one of names. What is missing is null.
         """
-        return forms.json_text(self, n_terms=n_terms, balance=balance)
+        records: list[dict[str, Any]] = self.to_frame(n_terms=0, balance=balance).to_dict("records")  # type: ignore[assignment]
+        for record, node in zip(records, self.nodes, strict=True):
+            record["children"] = list(node.children)
+            record["terms"] = self.terms(node.id, n_terms=n_terms, balance=balance)
+            for key, value in record.items():
+                if not isinstance(value, list | str) and pd.isna(value):
+                    record[key] = None
+        return json.dumps({"nodes": records}, allow_nan=False)
 
     def to_networkx(self) -> Any:
         """Return a directed graph, from every node to its parts.
@@ -370,7 +395,20 @@ class Tree:
         ImportError
             If networkx is not installed.
         """
-        return forms.graph(self)
+        try:
+            import networkx as nx  # type: ignore[import-untyped]
+        except ImportError as error:
+            msg = "to_networkx needs the package networkx: pip install networkx"
+            raise ImportError(msg) from error
+        found = nx.DiGraph()
+        table = self.to_frame().drop(columns=["parent", "leaf", "share"])
+        for record in table.to_dict("records"):
+            found.add_node(
+                record["node"],
+                **{str(key): value for key, value in record.items() if key != "node"},
+            )
+        found.add_edges_from((node.id, child) for node in self.nodes for child in node.children)
+        return found
 
     def to_linkage(self) -> Array:
         """Return the tree as scipy's hierarchical clustering holds one, the leaves as its observations.
@@ -386,11 +424,49 @@ class Tree:
         ValueError
             If the tree has fewer than two leaves: nothing is linked.
         """
-        return forms.linkage(self)
+        leaves = {leaf: number for number, leaf in enumerate(self.leaves)}
+        if len(leaves) < 2:
+            msg = f"a linkage joins two leaves or more; this tree has {len(leaves)}"
+            raise ValueError(msg)
+        height, count = self._heights_and_counts()
+        joined = [node for node in reversed(self.nodes) if not node.is_leaf]
+        joined.sort(key=lambda node: height[node.id])
+        number = dict(leaves)
+        rows: list[tuple[int, ...]] = []
+        for node in joined:
+            number[node.id] = len(leaves) + len(rows)
+            left, right = node.children
+            rows.append((number[left], number[right], height[node.id], count[node.id]))
+        return np.array(rows, dtype=np.float64)
 
     def __str__(self) -> str:
         """Draw the tree as indented text."""
-        return forms.text(self)
+        if not self.nodes:
+            return "empty tree"
+        total = max(self.nodes[0].size, 1)
+        lines, labels = [], self._labels()
+        for i in self.walk():
+            node = self.nodes[i]
+            place, terms = "  " * node.depth + labels[i], ", ".join(self.terms(i))
+            lines.append(f"{place}  {node.size:,} ({node.size / total:.0%})  {terms}".rstrip())
+        return "\n".join(lines)
+
+    def _labels(self) -> list[str]:
+        """Return what `label` says of every node, each made of its parent's."""
+        found = ["All"] * len(self.nodes)
+        for node in self.nodes:  # breadth first, so that a whole is seen before its parts
+            above = "" if node.parent is None else f"{found[node.id]}."
+            for turn, child in enumerate(node.children, 1):
+                found[child] = f"{above}{turn}"
+        return found
+
+    def _heights_and_counts(self) -> tuple[dict[int, int], dict[int, int]]:
+        """Return the splits down to the deepest leaf, and the leaves, below every node."""
+        height, count = dict[int, int](), dict[int, int]()
+        for node in reversed(self.nodes):  # breadth first: parts are seen before their whole
+            height[node.id] = 1 + max((height[i] for i in node.children), default=-1)
+            count[node.id] = sum(count[i] for i in node.children) or 1
+        return height, count
 
 
 def _require_share(balance: float) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from lvmkit.cohorts import CountTensor
-from lvmkit.cohorts.tensor_arrays import as_arrays, tensor_of
+from lvmkit.cohorts.tensors import as_arrays, tensor_of
 from lvmkit.core.validation import DataWarning
 
 MODES = ("patient", "diagnosis", "procedure")

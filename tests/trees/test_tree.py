@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.cluster.hierarchy import dendrogram, is_valid_linkage, leaves_list
 
 from lvmkit.trees import Node, Tree
-from lvmkit.trees.forms import MAX_DEPTH, as_arrays, nodes_of
+from lvmkit.trees.nodes import MAX_DEPTH, as_arrays, nodes_of
 
 
 def node(number, parent, children, depth, size, mean, rule="linear"):
@@ -232,6 +232,6 @@ def test_labels_of_all_nodes_are_those_of_each(tree):
 
 
 def test_trees_of_a_file_have_a_depth_that_labels_can_be_made_for():
-    assert nodes_of(as_arrays(chain(MAX_DEPTH)))[-1].depth == MAX_DEPTH
+    assert nodes_of(as_arrays(chain(MAX_DEPTH).nodes))[-1].depth == MAX_DEPTH
     with pytest.raises(ValueError, match="more than 1,000 splits deep"):
-        nodes_of(as_arrays(chain(MAX_DEPTH + 1)))
+        nodes_of(as_arrays(chain(MAX_DEPTH + 1).nodes))
