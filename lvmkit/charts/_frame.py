@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 from typing import Any
-from urllib.parse import quote
 
 import altair as alt
 import numpy as np
@@ -98,33 +97,6 @@ def margin(
     return int(min(max(widest + 16, least), most))
 
 
-def percent(share: float) -> str:
-    """Write a share for readers; – where there is none or it must not be shown."""
-    if np.isnan(share):
-        return "–"
-    return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"
-
-
-def whole(count: float) -> str:
-    """Write a count for readers; – where it must not be shown."""
-    return "–" if np.isnan(count) else f"{count:,.0f}"
-
-
-def hidden_note(values: Any) -> str:
-    """Say what the dash means, where there is one."""
-    return " – : too few to show." if bool(np.isnan(np.asarray(values, dtype=float)).any()) else ""
-
-
-def code_link(code: object) -> str:
-    """Address that dashboards understand as picking a code."""
-    return f"#code={quote(str(code), safe='')}"
-
-
-def cluster_link(cluster: object) -> str:
-    """Address that dashboards understand as picking a cluster."""
-    return f"#cluster={quote(str(cluster), safe='')}"
-
-
 def rows_of(
     labels: Sequence[str], *, padding: float = 0.2, span: tuple[float, float] | None = None
 ) -> alt.Y:
@@ -158,10 +130,19 @@ def drawn(table: pd.DataFrame) -> alt.Chart:
     return alt.Chart(_Rows(values=rows))
 
 
-def pixels(field: str, height: float) -> alt.Y:
+def x_pixels(field: str, width: float) -> alt.X:
+    """Return a horizontal position in pixels from the left, without an axis."""
+    return alt.X(f"{field}:Q", scale=_pixel_scale(width), axis=None)
+
+
+def y_pixels(field: str, height: float) -> alt.Y:
     """Return a vertical position in pixels from the top, without an axis."""
-    scale = alt.Scale(domain=[0, height], range=[0, height], nice=False, zero=False)
-    return alt.Y(f"{field}:Q", scale=scale, axis=None)
+    return alt.Y(f"{field}:Q", scale=_pixel_scale(height), axis=None)
+
+
+def _pixel_scale(size: float) -> alt.Scale:
+    """Scale on which a value is a number of pixels."""
+    return alt.Scale(domain=[0, size], range=[0, size], nice=False, zero=False)
 
 
 def row_labels(table: pd.DataFrame, y: alt.Y, left: int) -> alt.Chart:

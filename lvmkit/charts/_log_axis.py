@@ -4,7 +4,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, pixels
+from lvmkit.charts._frame import drawn, y_pixels
 from lvmkit.charts.theme import NEUTRAL
 from lvmkit.core.typing import Array
 
@@ -42,5 +42,5 @@ def strips(places: pd.DataFrame, x: alt.X, height: float) -> alt.Chart:
         at=[at[0] / 1.02, *between], end=[*between, at[-1] * 1.02], low=0.0, high=float(height)
     )
     box = drawn(data).mark_rect(color=NEUTRAL, opacity=0)
-    box = box.encode(x, pixels("low", height), alt.X2("end:Q"), alt.Y2("high:Q"))
+    box = box.encode(x, y_pixels("low", height), alt.X2("end:Q"), alt.Y2("high:Q"))
     return box.encode(alt.Href("href:N"), alt.Description("hover:N"))

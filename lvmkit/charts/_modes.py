@@ -59,18 +59,6 @@ def named_modes(
     return Modes(names, tuple(found))
 
 
-def number_text(value: float) -> str:
-    """Write a value of any size for readers."""
-    if np.isnan(value):
-        return "–"
-    size = abs(value)
-    if 0 < size < 0.001 or size >= 1e6:
-        text = f"{value:.1e}"
-    else:
-        text = f"{value:,.0f}" if size >= 1000 else f"{value:.3g}"
-    return text.replace("-", "−")
-
-
 def strongest(values: Array) -> float:
     """Return the largest size of known values; 1 where all are 0, so that colors can be divided by it."""
     known = np.abs(values[np.isfinite(values)])

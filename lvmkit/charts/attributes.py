@@ -13,19 +13,8 @@ import pandas as pd
 from pandas.api.extensions import ExtensionArray
 
 from lvmkit import disclosure
-from lvmkit.charts._frame import (
-    cluster_link,
-    drawn,
-    fitted,
-    frame,
-    hidden_note,
-    margin,
-    percent,
-    pixels,
-    row_labels,
-    text_width,
-    whole,
-)
+from lvmkit.charts._frame import drawn, fitted, frame, margin, row_labels, text_width, y_pixels
+from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
@@ -162,7 +151,7 @@ def attributes_chart(
     linked["href"] = [cluster_link(number) if number >= 0 else None for number in clusters]
     layers = _histograms(placed, height, unit) if numeric else _bars(placed, height, inside)
     return frame(
-        [row_labels(linked, pixels("place", height), left), *layers],
+        [row_labels(linked, y_pixels("place", height), left), *layers],
         title=f"{title} in each cluster",
         subtitle=_said(table, rows, numeric=numeric),
         description=f"Distribution of {title.lower()} in each cluster, one row per cluster.",
@@ -321,7 +310,7 @@ def _histograms(table: pd.DataFrame, height: int, unit: str) -> list[alt.Chart]:
         .encode(
             across,
             alt.X2("end:Q"),
-            pixels("peak", height),
+            y_pixels("peak", height),
             alt.Y2("base:Q"),
             alt.Color("color:N", scale=None),
             alt.Description("hover:N"),
@@ -332,7 +321,7 @@ def _histograms(table: pd.DataFrame, height: int, unit: str) -> list[alt.Chart]:
     middles = middles.assign(peak=middles["top"] + 1, base=middles["top"] + _ROW - 1)
     marks = drawn(middles[["median", "peak", "base"]]).mark_rule(color=INK, strokeWidth=2)
     x = alt.X("median:Q", scale=scale, axis=axis)
-    return [bars, marks.encode(x, pixels("peak", height), alt.Y2("base:Q"))]
+    return [bars, marks.encode(x, y_pixels("peak", height), alt.Y2("base:Q"))]
 
 
 def _bin_told(row: dict[Any, Any], unit: str) -> str:
@@ -368,7 +357,7 @@ def _bars(table: pd.DataFrame, height: int, room: int) -> list[alt.Chart]:
     bars = base.mark_rect(opacity=_SOFT).encode(
         alt.X("start:Q", scale=scale, axis=None),
         alt.X2("end:Q"),
-        pixels("top", height),
+        y_pixels("top", height),
         alt.Y2("base:Q"),
         alt.Color("color:N", scale=None),
         alt.Description("hover:N"),
@@ -376,7 +365,7 @@ def _bars(table: pd.DataFrame, height: int, room: int) -> list[alt.Chart]:
     )
     texts = base.mark_text(color=INK, aria=False)
     middle = alt.X("middle:Q", scale=scale, axis=None)
-    numbers = texts.encode(middle, pixels("place", height), alt.Text("text:N"))
+    numbers = texts.encode(middle, y_pixels("place", height), alt.Text("text:N"))
     return [bars, numbers, *_legend(values, hues, height, room)]
 
 
@@ -397,7 +386,7 @@ def _legend(values: list[str], hues: dict[str, str], height: int, room: int) -> 
     scale = alt.Scale(domain=[0, 1])
     base = drawn(data).encode(
         alt.X("start:Q", scale=scale, axis=None),
-        pixels("place", height),
+        y_pixels("place", height),
         alt.Description("hover:N"),
     )
     squares = base.mark_point(shape="square", filled=True, size=110, opacity=_SOFT)

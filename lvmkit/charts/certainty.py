@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, margin, pixels
+from lvmkit.charts._frame import drawn, fitted, frame, margin, y_pixels
+from lvmkit.charts._labels import hidden_note
 from lvmkit.charts.posteriors import checked_posteriors, cluster_labels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 from lvmkit.core.arguments import checked
@@ -139,7 +140,7 @@ def certainty_chart(
     ]
     scale = alt.Scale(domain=[float(table["low"].min()), 1.0], nice=False, zero=False)
     axis = alt.Axis(format=".0%", title="largest posterior", tickCount=6, domain=False, grid=False)
-    x, y = alt.X("low:Q", scale=scale, axis=axis), pixels("y", height)
+    x, y = alt.X("low:Q", scale=scale, axis=axis), y_pixels("y", height)
     known, unknown = data[data["n"] > 0], data[data["n"].isna()].assign(text_n="–")
     bars = drawn(known).mark_rect(stroke="transparent", strokeWidth=0)
     told = (alt.Description("hover:N"), alt.Tooltip("hover:N", title="samples"))

@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import cluster_link, drawn, frame, margin, row_labels, rows_of
+from lvmkit.charts._frame import drawn, frame, margin, row_labels, rows_of
+from lvmkit.charts._labels import cluster_link
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns, whole_numbers

@@ -5,19 +5,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lvmkit.charts._frame import (
-    ROW,
-    cluster_link,
-    drawn,
-    frame,
-    hidden_note,
-    margin,
-    percent,
-    row_labels,
-    rows_of,
-    share_axis,
-    whole,
-)
+from lvmkit.charts._frame import ROW, drawn, frame, margin, row_labels, rows_of, share_axis
+from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array

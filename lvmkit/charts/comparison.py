@@ -8,16 +8,15 @@ import pandas as pd
 
 from lvmkit.charts._frame import (
     ROW,
-    code_link,
     drawn,
     frame,
     margin,
-    percent,
     row_labels,
     rows_of,
     share_axis,
     text_width,
 )
+from lvmkit.charts._labels import code_link, percent
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array

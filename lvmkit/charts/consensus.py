@@ -7,7 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import apart, cluster_link, drawn, fitted, frame, margin, percent, pixels
+from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, x_pixels, y_pixels
+from lvmkit.charts._labels import cluster_link, percent
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL
 from lvmkit.core.arguments import checked
@@ -208,10 +209,10 @@ def _cluster_marks(consensus: Consensus, left: int, size: int) -> list[Any]:
     data["place"] = apart(data["middle"].to_numpy(), size)
     base = drawn(data)
     lines = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
-    flat = lines.encode(_over("zero", size), alt.X2("whole:Q"), pixels("end", size))
-    upright = lines.encode(_over("end", size), pixels("zero", size), alt.Y2("whole:Q"))
+    flat = lines.encode(x_pixels("zero", size), alt.X2("whole:Q"), y_pixels("end", size))
+    upright = lines.encode(x_pixels("end", size), y_pixels("zero", size), alt.Y2("whole:Q"))
     leads = base.mark_rule(color=NEUTRAL, aria=False).encode(
-        _over("near", size), alt.X2("far:Q"), pixels("middle", size), alt.Y2("place:Q")
+        x_pixels("near", size), alt.X2("far:Q"), y_pixels("middle", size), alt.Y2("place:Q")
     )
     text = base.mark_text(align="right", x=-12, color=INK, fontSize=11)
     told = (alt.Description("hover:N"), alt.Href("href:N"))
@@ -219,7 +220,7 @@ def _cluster_marks(consensus: Consensus, left: int, size: int) -> list[Any]:
         flat,
         upright,
         leads,
-        text.encode(pixels("place", size), alt.Text("text_label:N"), *told),
+        text.encode(y_pixels("place", size), alt.Text("text_label:N"), *told),
     ]
 
 
@@ -234,7 +235,7 @@ def _numbers(consensus: Consensus, size: int) -> alt.Chart:
     data["color"] = np.where(np.nan_to_num(shares) > 0.55, "#ffffff", INK)
     text = drawn(data).mark_text(align="center", baseline="middle", fontSize=11, aria=False)
     color = alt.Color("color:N", scale=None, legend=None)
-    return text.encode(_over("x", size), pixels("y", size), alt.Text("text_share:N"), color)
+    return text.encode(x_pixels("x", size), y_pixels("y", size), alt.Text("text_share:N"), color)
 
 
 def _feet(consensus: Consensus, size: int) -> alt.Chart:
@@ -243,10 +244,4 @@ def _feet(consensus: Consensus, size: int) -> alt.Chart:
     data = pd.DataFrame({"x": (np.arange(len(consensus.matrix)) + 0.5) * cell})
     data["text_foot"] = [fitted(str(number), cell, 11) for number in consensus.clusters]
     foot = drawn(data).mark_text(y=size + 12, color=INK, fontSize=11, aria=False)
-    return foot.encode(_over("x", size), alt.Text("text_foot:N"))
-
-
-def _over(field: str, size: float) -> alt.X:
-    """Return a horizontal position in pixels from the left, without an axis."""
-    scale = alt.Scale(domain=[0, size], range=[0, size], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)
+    return foot.encode(x_pixels("x", size), alt.Text("text_foot:N"))

@@ -7,20 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import (
-    cluster_link,
-    code_link,
-    drawn,
-    fitted,
-    frame,
-    hidden_note,
-    margin,
-    percent,
-    row_labels,
-    rows_of,
-    text_width,
-    whole,
-)
+from lvmkit.charts._frame import drawn, fitted, frame, margin, row_labels, rows_of, text_width
+from lvmkit.charts._labels import cluster_link, code_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, SHADE
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns

@@ -9,17 +9,8 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit.charts._frame import (
-    apart,
-    cluster_link,
-    code_link,
-    drawn,
-    fitted,
-    frame,
-    margin,
-    pixels,
-    text_width,
-)
+from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, text_width, y_pixels
+from lvmkit.charts._labels import cluster_link, code_link
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL
 from lvmkit.core.arguments import checked
@@ -312,17 +303,17 @@ def _cluster_marks(
     over = alt.Scale(domain=[0, width], range=[0, width], nice=False)
     base = drawn(data[data["end"] > data["y"]])
     lines = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False).encode(
-        alt.X("zero:Q", scale=over, axis=None), alt.X2("right:Q"), pixels("end", height)
+        alt.X("zero:Q", scale=over, axis=None), alt.X2("right:Q"), y_pixels("end", height)
     )
     leads = base.mark_rule(color=NEUTRAL, aria=False).encode(
         alt.X("near:Q", scale=over, axis=None),
         alt.X2("far:Q"),
-        pixels("middle", height),
+        y_pixels("middle", height),
         alt.Y2("place:Q"),
     )
     text = drawn(data).mark_text(align="right", x=-12, color=INK, fontSize=11)
     told = (alt.Description("hover:N"), alt.Href("href:N"))
-    texts = text.encode(pixels("place", height), alt.Text("text_label:N"), *told)
+    texts = text.encode(y_pixels("place", height), alt.Text("text_label:N"), *told)
     return [lines, leads, texts]
 
 

@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
+from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, x_pixels, y_pixels
 from lvmkit.charts._merges import called, grown, members_of, ordered, shown_of
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
@@ -18,6 +18,7 @@ _ROW = 20
 _SMALL = TEXT_SIZE - 2
 _LEGEND = 22  # pixels: a line of it
 _ODDS = 44  # pixels for the odds ratio of a covariate
+_WIDEST = 10_000  # of a picture: positions are pixels, so that the scale may be wider than any
 
 
 @checked(most=1, min_odds_ratio=0)
@@ -248,27 +249,23 @@ def _hover(row: Mapping[Any, Any]) -> str:
     return f"{row['size']} covariates from ν = {nu_text(row['nu'])} on: {points}{more}"
 
 
-def _across(field: str) -> alt.X:
-    """Return a horizontal position in pixels, without an axis."""
-    scale = alt.Scale(domain=[0, 10_000], range=[0, 10_000], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)
-
-
 def _branches(rows: pd.DataFrame, height: float) -> alt.Chart:
     """Draw the lines from each node to the set that it joins."""
     flat = rows.assign(x0=rows["x"], x1=rows["x_end"], y0=rows["y"], y1=rows["y"])
     steep = rows.assign(x0=rows["x_end"], x1=rows["x_end"], y0=rows["y"], y1=rows["y_end"])
     data = pd.concat([flat, steep])[["x0", "x1", "y0", "y1"]]
     rules = drawn(data).mark_rule(color=NEUTRAL, strokeWidth=1.2, aria=False)
-    return rules.encode(_across("x0"), pixels("y0", height), alt.X2("x1:Q"), alt.Y2("y1:Q"))
+    return rules.encode(
+        x_pixels("x0", _WIDEST), y_pixels("y0", height), alt.X2("x1:Q"), alt.Y2("y1:Q")
+    )
 
 
 def _dots(rows: pd.DataFrame, height: float) -> alt.Chart:
     """Draw the nodes in the colors of their classes."""
     dots = drawn(rows).mark_point(filled=True, opacity=1, stroke=INK, strokeWidth=0.5)
     dots = dots.encode(
-        _across("x"),
-        pixels("y", height),
+        x_pixels("x", _WIDEST),
+        y_pixels("y", height),
         alt.Fill("color:N", scale=None),
         alt.Size("size_of:Q", scale=None),
         alt.Description("hover:N"),
@@ -284,12 +281,14 @@ def _leaves(rows: pd.DataFrame, height: float, left: float) -> list[alt.Chart]:
     base = drawn(data)
     names = base.mark_text(align="right", x=-_ODDS, color=INK)
     odds = base.mark_text(align="right", x=-9, color=INK, fontSize=_SMALL, aria=False)
-    named = names.encode(pixels("y", height), alt.Text("text_label:N"), alt.Description("hover:N"))
+    named = names.encode(
+        y_pixels("y", height), alt.Text("text_label:N"), alt.Description("hover:N")
+    )
     if "href" in data:
         named = named.encode(alt.Href("href:N"))
     return [
         named,
-        odds.encode(pixels("y", height), alt.Text("text_odds:N")),
+        odds.encode(y_pixels("y", height), alt.Text("text_odds:N")),
         _dots(data, height),
     ]
 
@@ -313,7 +312,7 @@ def _sets(rows: pd.DataFrame, height: float) -> list[alt.Chart]:
         align="left", dx=7, dy=-6, color=INK, fontSize=_SMALL, fontWeight="bold", aria=False
     )
     below = base.mark_text(align="left", dx=7, dy=7, color=INK, fontSize=_SMALL, aria=False)
-    place = _across("x"), pixels("y", height)
+    place = x_pixels("x", _WIDEST), y_pixels("y", height)
     return [
         above.encode(*place, alt.Text("text_size:N")),
         below.encode(*place, alt.Text("text_ratio:N")),

@@ -7,13 +7,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
+from lvmkit.charts._frame import drawn, frame, margin, y_pixels
+from lvmkit.charts._labels import counted
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
-from lvmkit.charts.theme import INK, OTHER, PICKED, TEXT_SIZE
+from lvmkit.charts._panels import BELOW, RIGHT, Panels, extremes_layer, marked_points, title_layer
+from lvmkit.charts.theme import OTHER, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import as_finite, require_columns, require_parts
 
-_PANEL, _HEAD, _GAP = 60, 24, 12  # pixels: a panel, the line above it, the space below
+_PANELS = Panels("quantity", title=24, panel=60, gap=12)
 _AXIS = "ν: how strongly similar covariates are pulled together"
 _TITLES = {
     "clusters": "Clusters",
@@ -142,42 +144,35 @@ def path_curves_chart(
         rows=1,
         choices={"quantity": _TITLES},
     )
-    data = _placed(table)
-    height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
-    ends = _ends(data)
+    data = _with_positions(table)
+    height = _PANELS.height(data)
+    ends = _PANELS.extremes(data, _number)
     left = margin(ends["text_end"], width * 0.3, least=48)
-    x, y = log_axis(data["at"], _AXIS), pixels("y", height)
-    base = drawn(data.dropna(subset=["value"]))
-    panels = data.drop_duplicates("quantity")
-    now = drawn(data.loc[data["selected"], ["at", "top", "bottom"]]).mark_rule(color=OTHER)
-    heads = drawn(_heads(panels, width - left - 16)).mark_text(align="left", x=0, color=INK)
-    numbers = drawn(ends).mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
+    titles = _PANELS.titles(data, _panel_title, width - left - RIGHT)
+    x, y = log_axis(data["at"], _AXIS), y_pixels("y", height)
     wide = data.loc[data["high"] > data["low"], "quantity"].unique()
-    spread = drawn(data[data["quantity"].isin(wide)].dropna(subset=["value"]))
-    spans = spread.mark_area(color=PICKED, opacity=0.16, line=False)
+    lines = drawn(data.dropna(subset=["value"])).mark_line(
+        color=PICKED, strokeWidth=1.5, interpolate="linear"
+    )
     marked = data.loc[(data["best"] | data["selected"]) & data["value"].notna()]
     return frame(
         [
-            heads.encode(y, alt.Text("text_head:N")),
-            numbers.encode(y, alt.Text("text_end:N")),
-            spans.encode(x, pixels("y_low", height), alt.Y2("y_high:Q"), alt.Detail("quantity:N")),
-            base.mark_line(color=PICKED, strokeWidth=1.5, interpolate="linear").encode(
-                x, y, alt.Detail("quantity:N")
-            ),
-            now.encode(x, pixels("top", height), alt.Y2("bottom:Q")),
-            drawn(marked)
-            .mark_point(filled=True, opacity=1)
-            .encode(x, y, alt.Color("color:N", scale=None), alt.Size("size:Q", scale=None)),
+            title_layer(titles, height),
+            extremes_layer(ends, height),
+            _PANELS.spans(data[data["quantity"].isin(wide)], x, height),
+            lines.encode(x, y, alt.Detail("quantity:N")),
+            _PANELS.rules(data[data["selected"]], x, height, color=OTHER),
+            marked_points(marked, x, height),
             *([_links(data, x, height)] if links else []),
         ],
         title=title or _named(table),
-        subtitle=_said(table),
+        subtitle=_subtitle(table),
         description="Line charts of number of clusters, marginal likelihood and accuracy against ν.",
         width=width,
         height=height,
         left=left,
-        right=16,
-        below=44,
+        right=RIGHT,
+        below=BELOW,
     )
 
 
@@ -194,21 +189,11 @@ def nu_text(nu: float) -> str:
     )
 
 
-def _placed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every value its place, and every solution what is told of it."""
-    data = table.copy()
+def _with_positions(table: pd.DataFrame) -> pd.DataFrame:
+    """Add places in pixels, colors and sizes."""
+    known = {name: table[name].where(np.isfinite(table[name])) for name in ("value", "low", "high")}
+    data = _PANELS.with_positions(table.assign(**known), spread=True, zero="clusters")
     data["at"] = on_log_axis(data["nu"].to_numpy(dtype=float))
-    data["top"] = _HEAD + (_HEAD + _PANEL + _GAP) * pd.factorize(data["quantity"])[0]
-    data["bottom"] = data["top"] + _PANEL
-    for name in ("value", "low", "high"):
-        data[name] = data[name].where(np.isfinite(data[name]))
-    groups = data.groupby("quantity", sort=False)
-    low = groups["low"].transform("min").where(data["quantity"] != "clusters", 0.0)
-    high = groups["high"].transform("max")
-    span = (high - low).where(high > low, 1.0)
-    middle = np.where(high > low, 0.0, 0.5)
-    for name, value in (("y", "value"), ("y_low", "low"), ("y_high", "high")):
-        data[name] = data["top"] + _PANEL * (1 - middle - (data[value] - low) / span)
     data["color"] = np.where(data["selected"], OTHER, PICKED)
     data["size"] = np.where(data["best"], 110, 50)
     return data
@@ -224,23 +209,9 @@ def _links(data: pd.DataFrame, x: alt.X, height: float) -> alt.Chart:
     return strips(steps, x, height)
 
 
-def _heads(panels: pd.DataFrame, room: float) -> pd.DataFrame:
-    """Return the line above each panel: what it shows, and which way is better."""
-    rows = [
-        (float(top) - _HEAD / 2 - 1, fitted(f"{_TITLES[name]}: {_HINTS[name]}", room))
-        for name, top in zip(panels["quantity"], panels["top"], strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["y", "text_head"])
-
-
-def _ends(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the smallest and the largest value of each panel, at their heights."""
-    rows = []
-    for quantity, part in data.dropna(subset=["value"]).groupby("quantity", sort=False):
-        shown = part.loc[[part["value"].idxmin(), part["value"].idxmax()]].drop_duplicates("value")
-        for y, value in zip(shown["y"], shown["value"], strict=True):
-            rows.append((y, _number(str(quantity), value)))
-    return pd.DataFrame(rows, columns=["y", "text_end"])
+def _panel_title(quantity: str, _: pd.DataFrame) -> str:
+    """Name a quantity, and which way is better."""
+    return f"{_TITLES[quantity]}: {_HINTS[quantity]}"
 
 
 def _number(quantity: str, value: float) -> str:
@@ -260,10 +231,10 @@ def _named(table: pd.DataFrame) -> str:
 
 def _solution(nu: float, n: int) -> str:
     """Name a solution."""
-    return f"ν = {nu_text(nu)}: {n} cluster{'' if n == 1 else 's'}"
+    return f"ν = {nu_text(nu)}: {counted(n, 'cluster')}"
 
 
-def _said(table: pd.DataFrame) -> str:
-    """Say what the marks mean."""
+def _subtitle(table: pd.DataFrame) -> str:
+    """Subtitle: what the marks mean."""
     marks = " Large dots: the best of their curve." if table["best"].any() else ""
     return f"Line: the solution that is selected.{marks}"

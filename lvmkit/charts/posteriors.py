@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
+from lvmkit.charts._frame import drawn, fitted, frame, margin, x_pixels, y_pixels
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
@@ -136,14 +136,14 @@ def posteriors_chart(
         color=colors[table["cluster"].to_numpy()],
     )
     bars = drawn(data[data["posterior"] > 0.002]).mark_rect(aria=False)
-    place = (_over("x", inner), pixels("y", _HIGH), alt.X2("x2:Q"), alt.Y2("y2:Q"))
+    place = (x_pixels("x", inner), y_pixels("y", _HIGH), alt.X2("x2:Q"), alt.Y2("y2:Q"))
     axis = drawn(
         pd.DataFrame({"y": [0.0, _HIGH / 2, float(_HIGH)], "text_share": ["100 %", "50 %", "0"]})
     )
     axis_text = axis.mark_text(align="right", x=-6, color=INK, fontSize=TEXT_SIZE - 1)
     layers: list[Any] = [
         bars.encode(*place, alt.Color("color:N", scale=None, legend=None)),
-        axis_text.encode(pixels("y", _HIGH), alt.Text("text_share:N")),
+        axis_text.encode(y_pixels("y", _HIGH), alt.Text("text_share:N")),
         *_groups(table, inner, wide),
         *_legend(clusters["label"].tolist(), colors.tolist(), inner),
     ]
@@ -211,8 +211,8 @@ def _groups(table: pd.DataFrame, inner: float, wide: float) -> list[alt.Chart]:
     lines = drawn(data.iloc[1:]).mark_rule(color=INK, y=0, y2=_HIGH + 6, aria=False)
     text = drawn(data).mark_text(y=_HIGH + 14, color=INK, fontSize=TEXT_SIZE - 1)
     return [
-        lines.encode(_over("x", inner)),
-        text.encode(_over("middle", inner), alt.Text("text_group:N")),
+        lines.encode(x_pixels("x", inner)),
+        text.encode(x_pixels("middle", inner), alt.Text("text_group:N")),
     ]
 
 
@@ -231,12 +231,6 @@ def _legend(labels: list[str], colors: list[str], inner: float) -> list[alt.Char
     dots = drawn(data).mark_point(filled=True, shape="square", size=90, opacity=1, y=y, aria=False)
     texts = drawn(data).mark_text(align="left", y=y, color=INK, fontSize=TEXT_SIZE - 1)
     return [
-        dots.encode(_over("x", inner), alt.Color("color:N", scale=None, legend=None)),
-        texts.encode(_over("from", inner), alt.Text("text_label:N")),
+        dots.encode(x_pixels("x", inner), alt.Color("color:N", scale=None, legend=None)),
+        texts.encode(x_pixels("from", inner), alt.Text("text_label:N")),
     ]
-
-
-def _over(field: str, size: float) -> alt.X:
-    """Return a horizontal position in pixels from the left, without an axis."""
-    scale = alt.Scale(domain=[0, size], range=[0, size], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)

@@ -4,12 +4,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
-from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
+from lvmkit.charts._frame import frame, margin
+from lvmkit.charts._panels import BELOW, RIGHT, Panels, extremes_layer, number_axis, title_layer
+from lvmkit.charts.theme import NEUTRAL
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
 
-_PANEL, _HEAD, _GAP = 68, 26, 14  # pixels: a panel, the line above it, the space below
+_PANELS = Panels("quantity", title=26, panel=68)
 _MODE = "nonzeros of "
 
 
@@ -98,73 +99,34 @@ def rank_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     table = require_columns(
         table, text="quantity", whole="n_components", numbers=floats, flags="recommended", rows=1
     )
-    data = _placed(table)
-    height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
-    ends = _ends(data)
+    data = _with_positions(table)
+    height = _PANELS.height(data)
+    ends = _PANELS.extremes(data, lambda _, value: _number(value))
     left = margin(ends["text_end"], width * 0.3, least=48)
-    x, y = _across(table), pixels("y", height)
-    base = drawn(data.dropna(subset=["value"]))
-    marked = drawn(data.loc[data["recommended"], ["n_components", "top", "bottom"]])
-    spans = base.mark_area(color=PICKED, opacity=0.16, line=False)
-    dots = base.mark_point(filled=True, opacity=1, color=PICKED)
-    heads = drawn(_heads(data, width - left - 16)).mark_text(align="left", x=0, color=INK)
-    numbers = drawn(ends).mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
+    titles = _PANELS.titles(data, _panel_title, width - left - RIGHT, rise=2)
+    x = number_axis(data["n_components"], "phenotypes", labelFlush=False)
+    chosen = data[data["recommended"]]
     return frame(
         [
-            marked.mark_rule(color=NEUTRAL, strokeDash=[4, 3]).encode(
-                x, pixels("top", height), alt.Y2("bottom:Q")
-            ),
-            heads.encode(y, alt.Text("text_head:N")),
-            numbers.encode(y, alt.Text("text_end:N")),
-            spans.encode(x, pixels("y_low", height), alt.Y2("y_high:Q"), alt.Detail("quantity:N")),
-            base.mark_line(color=PICKED, strokeWidth=1.5).encode(x, y, alt.Detail("quantity:N")),
-            dots.encode(
-                x,
-                y,
-                alt.Size("size:Q", scale=None),
-                alt.Description("hover:N"),
-                alt.Tooltip("hover:N", title="quantity"),
-            ),
+            _PANELS.rules(chosen, x, height, color=NEUTRAL, strokeDash=[4, 3]),
+            title_layer(titles, height),
+            extremes_layer(ends, height),
+            *_PANELS.over_number(data, x, height, spread=True),
         ],
         title="How many phenotypes?",
-        subtitle=_said(table),
+        subtitle=_subtitle(table),
         description="Line charts of reproducibility, fit and non-zeros against the number of components.",
         width=width,
         height=height,
         left=left,
-        right=16,
-        below=44,
+        right=RIGHT,
+        below=BELOW,
     )
 
 
-def _across(table: pd.DataFrame) -> alt.X:
-    """Return the horizontal axis: the numbers tried, those that there is room for."""
-    numbers = sorted({int(number) for number in table["n_components"]})
-    low, high = numbers[0], numbers[-1]
-    pad = max((high - low) * 0.03, 0.25)
-    axis = alt.Axis(
-        values=numbers[:: -(-len(numbers) // 16)],
-        format="d",
-        title="phenotypes",
-        domain=False,
-        grid=False,
-        labelFlush=False,
-    )
-    scale = alt.Scale(domain=[low - pad, high + pad], nice=False, zero=False)
-    return alt.X("n_components:Q", scale=scale, axis=axis)
-
-
-def _placed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every value its height in pixels and what is told of it."""
-    data = table.copy()
-    data["top"] = _HEAD + (_HEAD + _PANEL + _GAP) * pd.factorize(data["quantity"])[0]
-    data["bottom"] = data["top"] + _PANEL
-    groups = data.groupby("quantity", sort=False)
-    low, high = groups["low"].transform("min"), groups["high"].transform("max")
-    span = (high - low).where(high > low, 1.0)
-    middle = np.where(high > low, 0.0, 0.5)
-    for name, value in (("y", "value"), ("y_low", "low"), ("y_high", "high")):
-        data[name] = data["top"] + _PANEL * (1 - middle - (data[value] - low) / span)
+def _with_positions(table: pd.DataFrame) -> pd.DataFrame:
+    """Add heights in pixels, the size of each value's dot, and what its tooltip says."""
+    data = _PANELS.with_positions(table, spread=True)
     data["size"] = np.where(data["recommended"], 130, 36)
     columns = (data[name] for name in ("quantity", "n_components", "value"))
     data["hover"] = [
@@ -174,39 +136,20 @@ def _placed(table: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-def _title(quantity: object) -> str:
+def _title(quantity: str) -> str:
     """Name a quantity for readers."""
     names = {"dissimilarity": "Υ, unlikeness of starts", "fit": "Fit"}
-    return names.get(
-        str(quantity), str(quantity).replace(_MODE, "Scores other than 0, ").capitalize()
-    )
+    return names.get(quantity, quantity.replace(_MODE, "Scores other than 0, ").capitalize())
 
 
-def _heads(data: pd.DataFrame, room: float) -> pd.DataFrame:
-    """Return the line above each panel: what it shows, and which way is better."""
+def _panel_title(quantity: str, _: pd.DataFrame) -> str:
+    """Name a quantity, and which way is better."""
     hints = {"dissimilarity": "lower is more reproducible", "fit": "higher is closer to the data"}
-    rows = [
-        (
-            float(part["top"].iloc[0]) - _HEAD / 2 - 2,
-            fitted(f"{_title(name)}: {hints.get(str(name), 'fewer are easier to read')}", room),
-        )
-        for name, part in data.groupby("quantity", sort=False)
-    ]
-    return pd.DataFrame(rows, columns=["y", "text_head"])
+    return f"{_title(quantity)}: {hints.get(quantity, 'fewer are easier to read')}"
 
 
-def _ends(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the smallest and the largest value of each panel, at their heights."""
-    rows = []
-    for _, part in data.dropna(subset=["value"]).groupby("quantity", sort=False):
-        shown = part.loc[[part["value"].idxmin(), part["value"].idxmax()]]
-        shown = shown.drop_duplicates("value")
-        rows += [(y, _number(value)) for y, value in zip(shown["y"], shown["value"], strict=True)]
-    return pd.DataFrame(rows, columns=["y", "text_end"])
-
-
-def _said(table: pd.DataFrame) -> str:
-    """Say what is recommended, what the marks mean and what failed."""
+def _subtitle(table: pd.DataFrame) -> str:
+    """Subtitle: what is recommended, what the marks mean, what failed."""
     said = str(table.attrs.get("why", ""))
     hint = " Dashed: recommended. Shade: a standard error of Υ; of the fit, from the mean over the starts to the best."
     missing = sorted({int(n) for n in table.loc[table["value"].isna(), "n_components"]})

@@ -6,19 +6,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import (
-    ROW,
-    code_link,
-    drawn,
-    frame,
-    hidden_note,
-    margin,
-    percent,
-    row_labels,
-    rows_of,
-    share_axis,
-    whole,
-)
+from lvmkit.charts._frame import ROW, drawn, frame, margin, row_labels, rows_of, share_axis
+from lvmkit.charts._labels import code_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns

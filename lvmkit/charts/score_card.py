@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, hidden_note, percent, pixels, whole
+from lvmkit.charts._frame import drawn, fitted, frame, x_pixels, y_pixels
+from lvmkit.charts._labels import hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Labels
@@ -305,15 +306,9 @@ def _patients(row: Mapping[Any, Any]) -> str:
     return f"{percent(row['share'])} · {whole(row['n'])}"
 
 
-def _across(field: str, room: float) -> alt.X:
-    """Return a horizontal position in pixels from the left, without an axis."""
-    scale = alt.Scale(domain=[0, room], range=[0, room], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)
-
-
 def _texts(data: pd.DataFrame, height: int, room: float) -> list[Any]:
     """Draw the names of modes and features, and the numbers at the right."""
-    y = pixels("y", height)
+    y = y_pixels("y", height)
     heads, rows = data["kind"] == "head", data["kind"].isin(["feature", "patients"])
     label = alt.Text("text_label:N")
     place: dict[str, Any] = {"align": "left", "baseline": "middle", "x": 0}
@@ -356,8 +351,8 @@ def _dots(data: pd.DataFrame, height: int, room: float) -> alt.Chart:
         drawn(pd.DataFrame(dots, columns=columns))
         .mark_point(shape="circle", strokeWidth=1, opacity=1)
         .encode(
-            _across("x", room),
-            pixels("y", height),
+            x_pixels("x", room),
+            y_pixels("y", height),
             alt.Fill("fill:N", scale=None, legend=None),
             alt.Stroke("color:N", scale=None, legend=None),
             alt.Size("size:Q", scale=None, legend=None),
@@ -379,8 +374,8 @@ def _bars(data: pd.DataFrame, height: int, room: float) -> list[Any]:
     )
     told = alt.Description("hover:N"), alt.Tooltip("hover:N", title="patients")
     base = drawn(bars).mark_bar(height=_ROW * 0.5, color=NEUTRAL)
-    across = _across("x", room), alt.X2("x_end:Q")
-    return [base.encode(*across, pixels("y", height), *told)]
+    across = x_pixels("x", room), alt.X2("x_end:Q")
+    return [base.encode(*across, y_pixels("y", height), *told)]
 
 
 def _having(prevalence: float, mode: str) -> str:

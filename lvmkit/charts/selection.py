@@ -4,15 +4,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels
-from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
+from lvmkit.charts._frame import frame, margin
+from lvmkit.charts._panels import BELOW, RIGHT, Panels, extremes_layer, number_axis, title_layer
+from lvmkit.charts.theme import NEUTRAL
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
 from lvmkit.scores.selection import HIGHER_IS_BETTER
 
-_PANEL = 76
-_HEAD = 28
-_GAP = 14
+_PANELS = Panels("score", title=28, panel=76)
 _TITLES = {
     "coherence": "Coherence",
     "perplexity": "Perplexity of rows held out",
@@ -105,72 +104,34 @@ def selection_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
         rows=1,
         choices={"score": _TITLES},
     )
-    data = _placed(table)
-    scores = list(dict.fromkeys(table["score"]))
-    height = len(scores) * (_HEAD + _PANEL + _GAP)
-    ends = _ends(data)
+    data = _with_positions(table)
+    height = _PANELS.height(data)
+    ends = _PANELS.extremes(data, lambda _, value: _number(value))
     left = margin(ends["text_end"], width * 0.3, least=48)
-    x = _across(table)
-    base = drawn(data.dropna(subset=["value"]))
-    y = pixels("y", height)
-    dots = base.mark_point(filled=True, opacity=1, color=PICKED)
+    titles = _PANELS.titles(data, _title, width - left - RIGHT, rise=4)
+    x = number_axis(data["n_components"], "components", labelOverlap="greedy", labelFlush=False)
+    chosen = data[data["recommended"]]
     return frame(
         [
-            _marked(data, height),
-            drawn(_heads(data, width - left - 16))
-            .mark_text(align="left", x=0, color=INK)
-            .encode(y, alt.Text("text_head:N")),
-            drawn(ends)
-            .mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
-            .encode(y, alt.Text("text_end:N")),
-            base.mark_line(color=PICKED, strokeWidth=1.5).encode(x, y, alt.Detail("score:N")),
-            dots.encode(
-                x,
-                y,
-                alt.Size("size:Q", scale=None),
-                alt.Description("hover:N"),
-                alt.Tooltip("hover:N", title="score"),
-            ),
+            _PANELS.rules(chosen, x, height, color=NEUTRAL, strokeDash=[4, 3]),
+            title_layer(titles, height),
+            extremes_layer(ends, height),
+            *_PANELS.over_number(data, x, height),
         ],
         title="How many components?",
-        subtitle=_said(table),
+        subtitle=_subtitle(table),
         description="Line charts of scores against the number of components, one panel per score.",
         width=width,
         height=height,
         left=left,
-        right=16,
-        below=44,
+        right=RIGHT,
+        below=BELOW,
     )
 
 
-def _across(table: pd.DataFrame) -> alt.X:
-    """Return the horizontal axis: the numbers tried, those that there is room for."""
-    numbers = sorted({int(number) for number in table["n_components"]})
-    step = -(-len(numbers) // 16)
-    low, high = numbers[0], numbers[-1]
-    pad = max((high - low) * 0.03, 0.25)
-    scale = alt.Scale(domain=[low - pad, high + pad], nice=False, zero=False)
-    axis = alt.Axis(
-        values=numbers[::step],
-        format="d",
-        title="components",
-        domain=False,
-        grid=False,
-        labelOverlap="greedy",
-        labelFlush=False,
-    )
-    return alt.X("n_components:Q", scale=scale, axis=axis)
-
-
-def _placed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give every value its height in pixels and what is told of it."""
-    data = table.copy()
-    data["top"] = _HEAD + (_HEAD + _PANEL + _GAP) * pd.factorize(data["score"])[0]
-    groups = data.groupby("score", sort=False)["value"]
-    low, high = groups.transform("min"), groups.transform("max")
-    span = (high - low).where(high > low, 1.0)
-    middle = np.where(high > low, 0.0, 0.5)
-    data["y"] = data["top"] + _PANEL * (1 - middle - (data["value"] - low) / span)
+def _with_positions(table: pd.DataFrame) -> pd.DataFrame:
+    """Add each value's height in pixels, its size, and what its tooltip says."""
+    data = _PANELS.with_positions(table)
     data["size"] = np.where(data["best"], 130, 36)
     columns = (data[name] for name in ("score", "n_components", "value", "best"))
     data["hover"] = [
@@ -180,51 +141,25 @@ def _placed(table: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-def _heads(data: pd.DataFrame, room: float) -> pd.DataFrame:
-    """Return the line above each panel: which score, its best value and which way is better."""
-    rows = []
-    for score, part in data.groupby("score", sort=False):
-        best = part[part["best"]]
-        told = f"{_TITLES[str(score)]}: "
-        if len(best):
-            told += f"{_number(best['value'].iloc[0])} at {best['n_components'].iloc[0]}"
-        else:
-            told += "none"
-        told += ", higher is better" if part["higher_is_better"].iloc[0] else ", lower is better"
-        rows.append((float(part["top"].iloc[0]) - _HEAD / 2 - 4, fitted(told, room)))
-    return pd.DataFrame(rows, columns=["y", "text_head"])
+def _title(score: str, rows: pd.DataFrame) -> str:
+    """Name a score, its best value and which way is better."""
+    best = rows[rows["best"]]
+    found = "none"
+    if len(best):
+        found = f"{_number(best['value'].iloc[0])} at {best['n_components'].iloc[0]}"
+    way = "higher" if rows["higher_is_better"].iloc[0] else "lower"
+    return f"{_TITLES[score]}: {found}, {way} is better"
 
 
-def _ends(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the smallest and the largest value of each panel, at their heights."""
-    rows = []
-    for _, part in data.dropna(subset=["value"]).groupby("score", sort=False):
-        shown = part.loc[[part["value"].idxmin(), part["value"].idxmax()]]
-        shown = shown.drop_duplicates("value")
-        rows += [(y, _number(value)) for y, value in zip(shown["y"], shown["value"], strict=True)]
-    return pd.DataFrame(rows, columns=["y", "text_end"])
-
-
-def _marked(data: pd.DataFrame, height: int) -> alt.Chart:
-    """Draw a dashed line through each panel at the recommended number."""
-    rule = data[data["recommended"]][["n_components", "top"]].rename(columns={"top": "y"})
-    marks = drawn(rule.assign(y_end=rule["y"] + _PANEL))
-    marks = marks.mark_rule(color=NEUTRAL, strokeDash=[4, 3])
-    return marks.encode(_across(data), pixels("y", height), alt.Y2("y_end:Q"))
-
-
-def _said(table: pd.DataFrame) -> str:
-    """Say what is recommended, what the marks mean and what could not be scored."""
+def _subtitle(table: pd.DataFrame) -> str:
+    """Subtitle: what is recommended, what the marks mean, what could not be scored."""
     said = str(table.attrs.get("why", ""))
     if not said:
-        said = "".join(
-            f"{n}: recommended." for n in table[table["recommended"]]["n_components"][:1]
-        )
+        first = table[table["recommended"]]["n_components"][:1]
+        said = "".join(f"{n}: recommended." for n in first)
     missing = sorted(set(table[table["value"].isna()]["n_components"]))
-    hint = " Dashed: recommended; large dot: best of its score."
-    return (
-        said + hint + (f" Not scored in full: {', '.join(map(str, missing))}." if missing else "")
-    )
+    failed = f" Not scored in full: {', '.join(map(str, missing))}." if missing else ""
+    return f"{said} Dashed: recommended; large dot: best of its score.{failed}"
 
 
 def _number(value: float) -> str:

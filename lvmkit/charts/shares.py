@@ -7,17 +7,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import (
-    cluster_link,
-    drawn,
-    fitted,
-    frame,
-    margin,
-    percent,
-    pixels,
-    text_width,
-)
+from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, y_pixels
 from lvmkit.charts._groups import commonest, grouped
+from lvmkit.charts._labels import cluster_link, percent
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
@@ -269,7 +261,7 @@ def _told(rows: pd.DataFrame) -> str:
 def _areas(parts: Sequence[pd.DataFrame], x: alt.X, height: float) -> alt.Chart:
     """Draw areas given in pixels, one per topic."""
     data = pd.concat(parts, ignore_index=True)
-    y = pixels("high", height)
+    y = y_pixels("high", height)
     return (
         drawn(data)
         .mark_area(interpolate="linear", line=False)
@@ -309,7 +301,7 @@ def _stack(table: pd.DataFrame, topics: pd.DataFrame, x: alt.X, top: int, right:
         text_label=[fitted(label, right - 30) for label in topics["label"]],
     )
     base_of = drawn(legend).encode(
-        pixels("y", height), alt.Description("hover:N"), alt.Href("href:N")
+        y_pixels("y", height), alt.Description("hover:N"), alt.Href("href:N")
     )
     beside: dict[str, Any] = {"x": {"expr": "width + 14"}}
     squares = base_of.mark_square(size=90, opacity=0.8, **beside).encode(
@@ -318,7 +310,7 @@ def _stack(table: pd.DataFrame, topics: pd.DataFrame, x: alt.X, top: int, right:
     names = base_of.mark_text(align="left", dx=10, baseline="middle", color=INK, **beside).encode(
         alt.Text("text_label:N")
     )
-    shares = marks.encode(pixels("y", height), alt.Text("text_share:N"))
+    shares = marks.encode(y_pixels("y", height), alt.Text("text_share:N"))
     return [_areas(parts, x, height), shares, squares, names]
 
 
@@ -351,8 +343,8 @@ def _rows(
     )
     ground = drawn(pd.DataFrame(labels)).mark_rule(color=NEUTRAL, opacity=0.4)
     return [
-        ground.encode(pixels("floor", height)),
+        ground.encode(y_pixels("floor", height)),
         _areas(parts, x, height),
-        names.encode(pixels("y", height), alt.Text("text_label:N")),
-        most_of.encode(pixels("y", height), alt.Text("text_most:N")),
+        names.encode(y_pixels("y", height), alt.Text("text_label:N")),
+        most_of.encode(y_pixels("y", height), alt.Text("text_most:N")),
     ]

@@ -5,18 +5,8 @@ from collections.abc import Collection
 import altair as alt
 import pandas as pd
 
-from lvmkit.charts._frame import (
-    ROW,
-    cluster_link,
-    drawn,
-    frame,
-    hidden_note,
-    margin,
-    percent,
-    row_labels,
-    rows_of,
-    whole,
-)
+from lvmkit.charts._frame import ROW, drawn, frame, margin, row_labels, rows_of
+from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns

@@ -7,9 +7,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
+from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, y_pixels
+from lvmkit.charts._labels import number_text
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
-from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
+from lvmkit.charts._modes import Labels, named_modes, strongest
+from lvmkit.charts._panels import BELOW, RIGHT, extremes_layer, marked_points, title_layer
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED, TEXT_SIZE
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns, require_parts, whole_numbers
@@ -156,31 +158,22 @@ def sparsity_path_chart(
     names = _names(data)
     left = margin(names["label"], width * 0.3, least=60)
     height = 2 * _HEAD + _NORMS + _COUNTS
-    x, y = log_axis(steps["at"], PENALTY_AXIS), pixels("y", height)
-    room = width - left - 16
+    x, y = log_axis(steps["at"], PENALTY_AXIS), y_pixels("y", height)
     panels = pd.DataFrame({"y": [_HEAD, 2 * _HEAD + _NORMS], "y2": [_HEAD + _NORMS, height]})
     now = panels.assign(at=steps.loc[steps["selected"], "at"].iloc[0])
-    marked = steps[steps["best"] | steps["selected"]]
+    color = alt.Color("color:N", scale=None, legend=None)
     line = drawn(data.dropna(subset=["norm"])).mark_line(strokeWidth=1.3, interpolate="linear")
     return frame(
         [
-            drawn(_heads(room))
-            .mark_text(align="left", x=0, color=INK)
-            .encode(y, alt.Text("text_head:N")),
+            title_layer(_panel_titles(width - left - RIGHT), height),
             drawn(now).mark_rule(color=OTHER).encode(x, y, alt.Y2("y2:Q")),
-            line.encode(
-                x, y, alt.Detail("entry:N"), _as_is("color"), alt.Opacity("opacity:Q", scale=None)
-            ),
+            line.encode(x, y, alt.Detail("entry:N"), color, alt.Opacity("opacity:Q", scale=None)),
             *_labels(names, left, height),
             drawn(steps)
             .mark_line(color=PICKED, strokeWidth=1.5, interpolate="linear")
             .encode(x, y),
-            drawn(marked)
-            .mark_point(filled=True, opacity=1)
-            .encode(x, y, _as_is("color"), alt.Size("size:Q", scale=None)),
-            drawn(_counts(steps))
-            .mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
-            .encode(y, alt.Text("text_end:N")),
+            marked_points(steps[steps["best"] | steps["selected"]], x, height),
+            extremes_layer(_counts(steps), height),
             *([strips(steps, x, height)] if links else []),
         ],
         title=title or str(steps.loc[steps["selected"], "hover"].iloc[0]),
@@ -189,8 +182,8 @@ def sparsity_path_chart(
         width=width,
         height=height,
         left=left,
-        right=16,
-        below=44,
+        right=RIGHT,
+        below=BELOW,
     )
 
 
@@ -242,11 +235,11 @@ def _labels(names: pd.DataFrame, left: int, height: float) -> list[alt.Chart]:
     )
     text = drawn(data).mark_text(align="right", x=-8, color=INK, fontSize=TEXT_SIZE - 1)
     return [
-        text.encode(pixels("place", height), alt.Text("text_label:N"), alt.Description("label:N"))
+        text.encode(y_pixels("place", height), alt.Text("text_label:N"), alt.Description("label:N"))
     ]
 
 
-def _heads(room: float) -> pd.DataFrame:
+def _panel_titles(room: float) -> pd.DataFrame:
     """Return the lines above the two panels."""
     first = fitted("Strength of an entry: the norm of its discriminants over the clusters", room)
     second = fitted("Selected entries", room)
@@ -258,8 +251,3 @@ def _counts(steps: pd.DataFrame) -> pd.DataFrame:
     ends = steps.loc[[steps["n_selected"].idxmin(), steps["n_selected"].idxmax()]]
     ends = ends.drop_duplicates("n_selected")
     return pd.DataFrame({"y": ends["y"], "text_end": [f"{n:,}" for n in ends["n_selected"]]})
-
-
-def _as_is(field: str) -> alt.Color:
-    """Take colors as the data have them."""
-    return alt.Color(f"{field}:N", scale=None, legend=None)

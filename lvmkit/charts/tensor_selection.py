@@ -8,15 +8,25 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, pixels
+from lvmkit.charts._frame import apart, drawn, frame, margin, y_pixels
+from lvmkit.charts._labels import counted
 from lvmkit.charts._log_axis import log_axis, on_log_axis, strips
+from lvmkit.charts._panels import (
+    BELOW,
+    RIGHT,
+    Panels,
+    extremes_layer,
+    marked_points,
+    number_axis,
+    title_layer,
+)
 from lvmkit.charts.sparsity_path import PENALTY_AXIS, entries_text, penalty_text
 from lvmkit.charts.theme import CATEGORIES, INK, OTHER, PICKED, TEXT_SIZE
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import check_classes, require_columns, require_parts
 from lvmkit.scores import error_rate
 
-_HEAD, _PANEL, _GAP = 24, 96, 14  # pixels: the line above a panel, a panel, the space below
+_PANELS = Panels("quantity", title=24, panel=96)
 _HUES = tuple(CATEGORIES[i] for i in (0, 2, 3, 4))  # orange marks the model that is looked at
 _TITLES = {"bic": "BIC: lower is better", "error_rate": "Error rate: lower is better"}
 
@@ -140,27 +150,28 @@ def tensor_selection_chart(
         msg = f'against is "penalty" or "n_components"; found {against!r}'
         raise ValueError(msg)
     over_k = across == "n_components"
-    data = _placed(table[table["best"] | table["selected"]] if over_k else table, over_k=over_k)
-    height = data["quantity"].nunique() * (_HEAD + _PANEL + _GAP)
-    ends = _ends(data)
+    shown = table[table["best"] | table["selected"]] if over_k else table
+    data = _with_positions(shown, over_k=over_k)
+    height = _PANELS.height(data)
+    ends = _PANELS.extremes(data, _number)
     left = margin(ends["text_end"], width * 0.3, least=48)
-    right = 16 if over_k or not several else 96
-    x = _over_k(table) if over_k else log_axis(data["at"], PENALTY_AXIS)
-    y = pixels("y", height)
+    right = RIGHT if over_k or not several else 96
+    titles = _PANELS.titles(data, lambda name, _: _TITLES[name], width - left - right)
+    numbers = table["n_components"]
+    x = log_axis(data["at"], PENALTY_AXIS)
+    if over_k:
+        x = number_axis(numbers, "clusters", field="at", pad=0.04)
     lines = drawn(data[data["best"]] if over_k else data).mark_line(
         strokeWidth=1.5, interpolate="linear"
     )
-    marked = drawn(data[data["best"] | data["selected"]]).mark_point(filled=True, opacity=1)
-    color = alt.Color("color:N", scale=None, legend=None)
-    head = drawn(_heads(data, width - left - right)).mark_text(align="left", x=0, color=INK)
-    numbers = drawn(ends).mark_text(align="right", x=-8, fontSize=TEXT_SIZE - 1, color=INK)
+    hue = alt.Color("hue:N", scale=None, legend=None)
     return frame(
         [
-            head.encode(y, alt.Text("text_head:N")),
-            numbers.encode(y, alt.Text("text_end:N")),
-            lines.encode(x, y, alt.Detail("line:N"), alt.Color("hue:N", scale=None, legend=None)),
-            *([] if right < 20 else _tails(data, x, height)),
-            marked.encode(x, y, color, alt.Size("size:Q", scale=None)),
+            title_layer(titles, height),
+            extremes_layer(ends, height),
+            lines.encode(x, y_pixels("y", height), alt.Detail("line:N"), hue),
+            *([] if right == RIGHT else _tails(data, x, height)),
+            marked_points(data[data["best"] | data["selected"]], x, height),
             *(_links(data, height, x, over_k=over_k) if links else []),
         ],
         title=_named(table),
@@ -171,7 +182,7 @@ def tensor_selection_chart(
         height=height,
         left=left,
         right=right,
-        below=44,
+        below=BELOW,
     )
 
 
@@ -193,17 +204,12 @@ def paths_of(found: Any) -> Mapping[int, Any]:
     return {len(found.weights[0]): found}
 
 
-def _placed(table: pd.DataFrame, *, over_k: bool) -> pd.DataFrame:
-    """Give every value its place."""
-    data = table.dropna(subset=["value"]).copy()
+def _with_positions(table: pd.DataFrame, *, over_k: bool) -> pd.DataFrame:
+    """Add places in pixels, hues and sizes."""
+    data = _PANELS.with_positions(table.dropna(subset=["value"]), flat=0.0)
     data["at"] = (
         data["n_components"] if over_k else on_log_axis(data["penalty"].to_numpy(dtype=float))
     )
-    data["top"] = _HEAD + (_HEAD + _PANEL + _GAP) * pd.factorize(data["quantity"])[0]
-    groups = data.groupby("quantity", sort=False)["value"]
-    low, high = groups.transform("min"), groups.transform("max")
-    span = (high - low).where(high > low, 1.0)
-    data["y"] = data["top"] + _PANEL * (1 - (data["value"] - low) / span)
     places, numbers = pd.factorize(data["n_components"], sort=True)
     hues = [_HUES[i % len(_HUES)] for i in range(len(numbers))]
     data["hue"] = PICKED if over_k or len(numbers) == 1 else [hues[i] for i in places]
@@ -216,21 +222,6 @@ def _placed(table: pd.DataFrame, *, over_k: bool) -> pd.DataFrame:
     return data
 
 
-def _over_k(table: pd.DataFrame) -> alt.X:
-    """Return the horizontal axis of numbers of clusters."""
-    numbers = sorted({int(k) for k in table["n_components"]})
-    pad = max((numbers[-1] - numbers[0]) * 0.04, 0.25)
-    scale = alt.Scale(domain=[numbers[0] - pad, numbers[-1] + pad], nice=False, zero=False)
-    axis = alt.Axis(
-        values=numbers[:: -(-len(numbers) // 16)],
-        format="d",
-        title="clusters",
-        domain=False,
-        grid=False,
-    )
-    return alt.X("at:Q", scale=scale, axis=axis)
-
-
 def _links(data: pd.DataFrame, height: float, x: alt.X, *, over_k: bool) -> list[alt.Chart]:
     """Make models links: each number of clusters, or each λ of the number that is looked at."""
     if over_k:
@@ -238,7 +229,7 @@ def _links(data: pd.DataFrame, height: float, x: alt.X, *, over_k: bool) -> list
         dots["href"] = [f"#components={k}" for k in dots["n_components"]]
         dots["hover"] = [_model(row) for row in dots.itertuples()]
         point = drawn(dots).mark_point(filled=True, opacity=0, size=600)
-        place = (x, pixels("y", height))
+        place = (x, y_pixels("y", height))
         return [point.encode(*place, alt.Href("href:N"), alt.Description("hover:N"))]
     now = int(data.loc[data["selected"], "n_components"].iloc[0])
     steps = data[(data["n_components"] == now) & (data["quantity"] == "bic")].copy()
@@ -252,38 +243,21 @@ def _tails(data: pd.DataFrame, x: alt.X, height: float) -> list[alt.Chart]:
     first = data[data["quantity"] == data["quantity"].iloc[0]]
     last = first.loc[first.groupby("n_components")["at"].idxmax()].sort_values("y", kind="stable")
     top = float(last["top"].iloc[0])
-    last["place"] = top + apart(last["y"].to_numpy(dtype=float) - top, _PANEL)
+    last["place"] = top + apart(last["y"].to_numpy(dtype=float) - top, _PANELS.panel)
     last["at"] = data["at"].max()  # below each other, right of all lines
-    last["text_tail"] = [f"{k} cluster{'' if k == 1 else 's'}" for k in last["n_components"]]
+    last["text_tail"] = [counted(k, "cluster") for k in last["n_components"]]
     square = drawn(last).mark_point(filled=True, shape="square", size=60, opacity=1, xOffset=14)
     named = drawn(last).mark_text(align="left", dx=24, color=INK, fontSize=TEXT_SIZE - 1)
-    place = (x, pixels("place", height))
+    place = (x, y_pixels("place", height))
     return [
         square.encode(*place, alt.Color("hue:N", scale=None, legend=None)),
         named.encode(*place, alt.Text("text_tail:N")),
     ]
 
 
-def _heads(data: pd.DataFrame, room: float) -> pd.DataFrame:
-    """Return the line above each panel."""
-    tops = data.drop_duplicates("quantity")
-    return pd.DataFrame(
-        {
-            "y": tops["top"] - _HEAD / 2 - 1,
-            "text_head": [fitted(_TITLES[quantity], room) for quantity in tops["quantity"]],
-        }
-    )
-
-
-def _ends(data: pd.DataFrame) -> pd.DataFrame:
-    """Return the smallest and the largest value of each panel, at their heights."""
-    rows = []
-    for quantity, part in data.groupby("quantity", sort=False):
-        shown = part.loc[[part["value"].idxmin(), part["value"].idxmax()]].drop_duplicates("value")
-        for y, value in zip(shown["y"], shown["value"], strict=True):
-            text = f"{value:,.1f}".replace("-", "−") if quantity == "bic" else f"{value:.3f}"
-            rows.append((y, text))
-    return pd.DataFrame(rows, columns=["y", "text_end"])
+def _number(quantity: str, value: float) -> str:
+    """Write a value for readers."""
+    return f"{value:,.1f}".replace("-", "−") if quantity == "bic" else f"{value:.3f}"
 
 
 def _named(table: pd.DataFrame) -> str:
@@ -294,5 +268,4 @@ def _named(table: pd.DataFrame) -> str:
 def _model(row: Any) -> str:
     """Name a model."""
     k = int(row.n_components)
-    clusters = f"{k} cluster{'' if k == 1 else 's'}"
-    return f"{clusters}, λ = {penalty_text(row.penalty)}: {entries_text(int(row.n_selected))}"
+    return f"{counted(k, 'cluster')}, λ = {penalty_text(row.penalty)}: {entries_text(int(row.n_selected))}"

@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, pixels, text_width
-from lvmkit.charts._modes import Labels, named_modes, number_text, strongest
+from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, x_pixels, y_pixels
+from lvmkit.charts._labels import number_text
+from lvmkit.charts._modes import Labels, named_modes, strongest
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL, TEXT_SIZE
 from lvmkit.core.arguments import checked
@@ -298,7 +299,7 @@ def _sides(names: list[str], left: int, height: int) -> alt.Chart:
     data = pd.DataFrame({"y": (np.arange(len(names))[::every] + 0.5) * tall})
     data["text_label"] = [fitted(name, left - 12) for name in names[::every]]
     text = drawn(data).mark_text(align="right", baseline="middle", x=-6, color=INK)
-    return text.encode(pixels("y", height), alt.Text("text_label:N"))
+    return text.encode(y_pixels("y", height), alt.Text("text_label:N"))
 
 
 def _feet(names: list[str], width: int, height: int, *, flat: bool, room: int) -> alt.Chart:
@@ -313,7 +314,7 @@ def _feet(names: list[str], width: int, height: int, *, flat: bool, room: int) -
         text = drawn(data).mark_text(
             angle=270, align="right", baseline="middle", y=height + 6, color=INK
         )
-    return text.encode(_over("x", width), alt.Text("text_label:N"))
+    return text.encode(x_pixels("x", width), alt.Text("text_label:N"))
 
 
 def _cells(
@@ -332,7 +333,7 @@ def _cells(
     data["href"] = [f"#entry={entry}" for entry in table["entry"]]
     height, width = rows * tall, columns * wide
     box = drawn(data).mark_rect(color=NEUTRAL, opacity=0)
-    box = box.encode(_over("x", width), pixels("y", height), alt.X2("x2:Q"), alt.Y2("y2:Q"))
+    box = box.encode(x_pixels("x", width), y_pixels("y", height), alt.X2("x2:Q"), alt.Y2("y2:Q"))
     box = box.encode(alt.Description("hover:N"), alt.Tooltip("hover:N", title="entry"))
     layers = [box.encode(alt.Href("href:N")) if links else box]
     if wide >= _PRINTED[0] and tall >= _PRINTED[1]:
@@ -346,7 +347,7 @@ def _cells(
             align="center", baseline="middle", fontSize=TEXT_SIZE - 1, aria=False
         )
         color = alt.Color("color:N", scale=None, legend=None)
-        place = (_over("x", width), pixels("y", height))
+        place = (x_pixels("x", width), y_pixels("y", height))
         layers.append(text.encode(*place, alt.Text("text_value:N"), color))
     return layers
 
@@ -354,9 +355,3 @@ def _cells(
 def _printed(value: float, digits: int) -> str:
     """Write a value with as many decimals as all others."""
     return "–" if np.isnan(value) else f"{value:.{digits}f}".replace("-", "−")
-
-
-def _over(field: str, size: float) -> alt.X:
-    """Return a horizontal position in pixels from the left, without an axis."""
-    scale = alt.Scale(domain=[0, size], range=[0, size], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)

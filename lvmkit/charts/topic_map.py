@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lvmkit.charts._frame import cluster_link, drawn, fitted, frame, percent
+from lvmkit.charts._frame import drawn, fitted, frame
+from lvmkit.charts._labels import cluster_link, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array

@@ -7,16 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import (
-    cluster_link,
-    drawn,
-    fitted,
-    frame,
-    hidden_note,
-    percent,
-    pixels,
-    text_width,
-)
+from lvmkit.charts._frame import drawn, fitted, frame, text_width, x_pixels, y_pixels
+from lvmkit.charts._labels import cluster_link, hidden_note, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
@@ -201,12 +193,6 @@ def _sizes(table: pd.DataFrame) -> list[tuple[Any, float]]:
     return list(zip(table["n"], table["share"].to_numpy(dtype=float), strict=True))
 
 
-def _across(field: str) -> alt.X:
-    """Return a horizontal position in pixels, without an axis."""
-    scale = alt.Scale(domain=[0, _WIDEST], range=[0, _WIDEST], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)
-
-
 def _lines(rows: pd.DataFrame, height: float) -> alt.Chart:
     """Draw elbows from each node up to the one it is a part of."""
     place = {int(node): i for i, node in enumerate(rows["node"])}
@@ -230,8 +216,8 @@ def _lines(rows: pd.DataFrame, height: float) -> alt.Chart:
     empty = {"x": [0.0], "x2": [0.0], "y": [0.0], "y2": [0.0], "thick": [0.0]}
     base = drawn(pd.DataFrame(pieces if pieces else empty))
     return base.mark_rule(color=NEUTRAL, opacity=0.6, aria=False).encode(
-        _across("x"),
-        pixels("y", height),
+        x_pixels("x", _WIDEST),
+        y_pixels("y", height),
         alt.X2("x2:Q"),
         alt.Y2("y2:Q"),
         alt.StrokeWidth("thick:Q", scale=None),
@@ -240,11 +226,11 @@ def _lines(rows: pd.DataFrame, height: float) -> alt.Chart:
 
 def _texts(rows: pd.DataFrame, height: float, room: float) -> list[alt.Chart]:
     """Draw numbers of clusters, places and names, and terms."""
-    base = drawn(rows).encode(pixels("y", height), alt.Href("href:N"), alt.Description("hover:N"))
-    cut = drawn(rows[rows["number"] != ""]).encode(pixels("y", height))
+    base = drawn(rows).encode(y_pixels("y", height), alt.Href("href:N"), alt.Description("hover:N"))
+    cut = drawn(rows[rows["number"] != ""]).encode(y_pixels("y", height))
     badge = cut.mark_point(
         shape="square", size=300, filled=True, color=PICKED, opacity=0.22, aria=False
-    ).encode(_across("badge_x"))
+    ).encode(x_pixels("badge_x", _WIDEST))
     numbers = cut.mark_text(color=INK, aria=False, fontSize=11)
     labels = base.mark_text(align="left", baseline="middle", color=INK, fontWeight="bold")
     terms = drawn(rows).mark_text(align="left", baseline="middle", color=INK, aria=False)
@@ -253,10 +239,10 @@ def _texts(rows: pd.DataFrame, height: float, room: float) -> list[alt.Chart]:
     )
     return [
         badge,
-        numbers.encode(_across("badge_x"), alt.Text("number:N")),
-        labels.encode(_across("label_x"), alt.Text("text_label:N")),
-        terms.encode(_across("terms_x"), pixels("y", height), alt.Text("text_terms:N")),
-        figures.encode(_across("at"), pixels("y", height), alt.Text("text_n:N")),
+        numbers.encode(x_pixels("badge_x", _WIDEST), alt.Text("number:N")),
+        labels.encode(x_pixels("label_x", _WIDEST), alt.Text("text_label:N")),
+        terms.encode(x_pixels("terms_x", _WIDEST), y_pixels("y", height), alt.Text("text_terms:N")),
+        figures.encode(x_pixels("at", _WIDEST), y_pixels("y", height), alt.Text("text_n:N")),
     ]
 
 
@@ -266,7 +252,7 @@ def _bars(rows: pd.DataFrame, height: float, room: float, bars: float) -> list[a
     share = np.nan_to_num(rows["share"].to_numpy(dtype=float))
     data = rows.assign(start=start, end=start + share * bars, whole=start + bars)
     data["shade"] = np.where(data["number"] != "", PICKED, NEUTRAL)
-    base = drawn(data).encode(pixels("y", height), _across("start"))
+    base = drawn(data).encode(y_pixels("y", height), x_pixels("start", _WIDEST))
     track = base.mark_bar(height=8, color=NEUTRAL, opacity=0.18, aria=False)
     fill = base.mark_bar(height=8, aria=False).encode(
         alt.X2("end:Q"), alt.Color("shade:N", scale=None)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, pixels
+from lvmkit.charts._frame import drawn, fitted, frame, x_pixels, y_pixels
 from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
@@ -282,11 +282,9 @@ def _axes(x0: float, y0: float, unit: float, left: float, size: float) -> list[A
 
 def _across(field: str, size: float) -> alt.X:
     """Return a horizontal position in pixels from the left, without an axis."""
-    wide = 2 * size + _GAP
-    scale = alt.Scale(domain=[0, wide], range=[0, wide], nice=False, zero=False)
-    return alt.X(f"{field}:Q", scale=scale, axis=None)
+    return x_pixels(field, 2 * size + _GAP)
 
 
 def _down(field: str, size: float) -> alt.Y:
     """Return a vertical position in pixels from the top, without an axis."""
-    return pixels(field, _height(size))
+    return y_pixels(field, _height(size))
