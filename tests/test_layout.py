@@ -1,8 +1,10 @@
 """Rules of the house that a reader would otherwise have to check: sizes, names, lock, paths."""
 
 import ast
+import calendar
 import importlib
 import inspect
+import json
 import re
 import runpy
 import statistics
@@ -253,6 +255,38 @@ def test_map_of_the_code_is_the_tree() -> None:
         if name.startswith("lvmkit/") and "__init__" not in name
     }
     assert sorted(parts - names) == []
+
+
+CITATION = re.compile(
+    r"\b([A-Z][a-zé]+)(?:,? et al\.|(?:, [A-Z][a-z]+)*,? (?:and|&) [A-Z][a-z]+)?,? \(?"
+    r"((?:19|20)\d\d[a-z]?)\b|\b(Ruffini) (thesis)\b"
+)
+NOT_AUTHORS = {"Education", "Reports", "Seed", "Survey", *calendar.month_name[1:]}
+OF_NO_NAME = re.compile(r"\b[Dd]ocument 00\d")
+
+
+def prose() -> Iterator[tuple[str, str]]:
+    """Return path and text of whatever people read: code, pages of text, sources of notebooks."""
+    for name in tracked():
+        text = (ROOT / name).read_text() if name.endswith((".py", ".md", ".ipynb")) else ""
+        if name.endswith(".ipynb"):
+            text = "".join(line for cell in json.loads(text)["cells"] for line in cell["source"])
+        yield name, re.sub(r"\s*\n[\s#*]*", " ", text)
+
+
+def test_sources_are_cited_by_keys_that_exist() -> None:
+    keys = set(re.findall(r"\*\*([^*]+)\.\*\*", (ROOT / "REFERENCES.md").read_text()))
+    texts = [pair for pair in prose() if pair[0] not in ("REFERENCES.md", "CHANGELOG.md")]
+    cited = {
+        f"{author} {year}": name
+        for name, text in texts
+        for author, year in ((a or b, x or y) for a, x, b, y in CITATION.findall(text))
+        if author not in NOT_AUTHORS
+    }
+    assert {key: name for key, name in cited.items() if key not in keys} == {}
+    assert sorted(keys - cited.keys()) == []
+    later = ("lvmkit/charts/", "benchmarks/")
+    assert [n for n, text in texts if OF_NO_NAME.search(text) and not n.startswith(later)] == []
 
 
 ABSOLUTE = re.compile(r"(^|[^\w.~/-])/(home|root|Users|work|tmp)/\w")

@@ -118,7 +118,7 @@ def tensor_from_events(
     -----
     Days are read as in `from_events`: as written, whatever time zone this machine is in.
 
-    SUSTain (document 001), sections 3.3 and 4.1: encounters at which a medication was ordered for a diagnosis, with
+    Perros 2018, sections 3.3 and 4.1: encounters at which a medication was ordered for a diagnosis, with
     codes grouped (CCS). Section 4.4 takes the 12 months before and after the first diagnosis of heart failure:
     ``index={"diagnosis": ["428"]}, before=365, after=365``.
 

@@ -64,7 +64,7 @@ def from_events(
     binary : bool, default=True
         0/1 if True, else numbers of events, which must be below 2**24.
     min_codes : int, default=3
-        Fewest different codes of a record that is kept (Ruffini et al. 2017, section 5.2, remove those with
+        Fewest different codes of a record that is kept (Ruffini 2017, section 5.2, remove those with
         less than 3).
     min_prevalence : float, default=0
         Least share of all records, in [0, 1], of a code that is kept; chosen before the records.

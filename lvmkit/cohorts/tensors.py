@@ -80,7 +80,7 @@ class CountTensor:
 
     Notes
     -----
-    SUSTain (document 001), section 3.3: a cell counts the encounters of a patient at which two codes came
+    Perros 2018, section 3.3: a cell counts the encounters of a patient at which two codes came
     together, such as a medication and the diagnosis that it was ordered for.
 
     Examples

@@ -114,7 +114,7 @@ def tensor_from_wide(
     -----
     Days are read as in `from_events`: as written, whatever time zone this machine is in.
 
-    SUSTain (document 001), section 4.1, builds its tensor of claims so: diagnoses and procedures of the same claim.
+    Perros 2018, section 4.1, builds its tensor of claims so: diagnoses and procedures of the same claim.
 
     Examples
     --------

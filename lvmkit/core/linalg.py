@@ -129,7 +129,7 @@ def impute_diagonal(
     """Recover the top eigenpairs of a rank-k matrix of which the diagonal is not known. off_diagonal (d, d)."""
     # Starts from a zero diagonal and replaces it by the diagonal of the best rank-k approximation. Small matrices are
     # decomposed anew every round; for large ones and operators a round costs one product with k vectors.
-    # Zhang, Cai & Wu, "Heteroskedastic PCA", Annals of Statistics 2022, Algorithm 1. The eigenvalues must be the
+    # Zhang 2022, Algorithm 1 (HeteroPCA). The eigenvalues must be the
     # algebraically largest: with a zero diagonal, as much of the spectrum is negative as is positive.
     d = off_diagonal.shape[0]
     small = d <= max(SMALL_EIGH, 2 * k)
@@ -174,8 +174,8 @@ def joint_rotation(
     # Minimizes the sum of the squares of all off-diagonal entries of OᵀH_rO by Jacobi rotations. The disjoint pairs of
     # a round are rotated at once, which is the same as one after the other.
     # For k = 2 the angle is exact: with h the off-diagonal entries and f the differences of the diagonal ones, the cost
-    # is C + A cos 4t + B sin 4t, A = ½Σ(h² − f²/4), B = ½Σhf, least at t = (atan2(B, A) + π)/4. Cardoso & Souloumiac,
-    # SIAM J. Matrix Anal. Appl. 17 (1996); Ruffini thesis, section 5.3.
+    # is C + A cos 4t + B sin 4t, A = ½Σ(h² − f²/4), B = ½Σhf, least at t = (atan2(B, A) + π)/4. Cardoso 1996;
+    # Ruffini thesis, section 5.3.
     k = slices.shape[1]
     rotation = np.eye(k)
     if k == 1:

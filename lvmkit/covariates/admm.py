@@ -1,4 +1,4 @@
-"""The document's ADMM: the reference that the solver is compared with, and that is taught update by update."""
+"""The ADMM of Andrade 2021: the reference of the solver's tests and benchmarks; notebook 06 derives it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class State:
 
 
 class ADMM:
-    """Alternating direction method of multipliers for equation (1), document 002, section 2.1."""
+    """Alternating direction method of multipliers for equation (1), Andrade 2021, section 2.1."""
 
     def __init__(
         self,

@@ -60,7 +60,7 @@ class CovariateKMeans(CovariateSums):
 
     Notes
     -----
-    A baseline of convex covariate clustering (document 002), section 4.
+    A baseline of Andrade 2021, section 4.
 
     Examples
     --------
@@ -118,7 +118,7 @@ class CovariateConvexClustering(CovariateSums):
     phi : float, default=0.5
         Pairs of rows weigh exp(−phi × squared distance).
     n_neighbors : int or None, default=None
-        Let only pairs weigh of which one is among so many nearest rows of the other: 5 in the document for more than
+        Let only pairs weigh of which one is among so many nearest rows of the other: 5 in Andrade 2021 for more than
         1,000 covariates, as memory grows with pairs × covariates. None takes all pairs.
     max_iter : int, default=20000
         Most steps; a `DataWarning` says where they did not do.
@@ -146,7 +146,7 @@ class CovariateConvexClustering(CovariateSums):
 
     Notes
     -----
-    A baseline of convex covariate clustering (document 002), section 4: Chi and Lange (2015), with strengths from 0 to
+    A baseline of Andrade 2021, section 4: Chi 2015, with strengths from 0 to
     5 and phi = 0.5.
 
     Examples

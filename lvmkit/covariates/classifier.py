@@ -91,7 +91,7 @@ class CovariateClusteringClassifier(CovariateClassifier):
 
     Notes
     -----
-    Convex covariate clustering for classification (document 002), equation (1). The solver is not the document's ADMM
+    Andrade 2021, equation (1). The solver is not the published ADMM
     (`covariates.admm`): norms are smoothed a little, Newton's method solves the problem between groups of covariates
     that have met, and flows along the edges of each group certify it or take it apart.
 

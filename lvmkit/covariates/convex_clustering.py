@@ -43,7 +43,7 @@ def convex_clusters(
     max_iter: int = 20_000,
 ) -> ConvexClusters:
     """Minimize ½ Σ‖x_i − u_i‖² + gamma Σ w_ij ‖u_i − u_j‖ over the centers u. points (m, p), start (l, p)."""
-    # Chi and Lange (2015), AMA: gradient steps for the pulls, each kept within gamma × weight, which give the centers.
+    # Chi 2015, AMA: gradient steps for the pulls, each kept within gamma × weight, which give the centers.
     # Here with momentum (their section 4.3), begun anew when it points the wrong way, and a step of its own for each
     # edge, 1 / (sum of the degrees of its ends). All centers together are at most √(2 gap) from the optimum; points
     # joined by an edge are one cluster where centers differ by no more than this allows for equal ones, 2 √gap.

@@ -31,7 +31,7 @@ N_FOLDS = 5
 
 
 def default_nus(n_samples: int) -> Array:
-    """Return the document's values of ν, n 2^(-0.1 a) for a = 299, ..., 0: ascending."""
+    """Return the values of ν of Andrade 2021, n 2^(-0.1 a) for a = 299, ..., 0: ascending."""
     return n_samples * 2.0 ** (-0.1 * np.arange(N_NUS - 1, -1, -1))
 
 
@@ -59,7 +59,7 @@ def covariate_path(
     y : array-like (n,)
         Class of each sample, at least two.
     nus : array-like, optional
-        Values of ν, at least 0, infinity allowed; by default the document's 300, n 2^(-0.1 a), ascending.
+        Values of ν, at least 0, infinity allowed; by default the 300 of Andrade 2021, n 2^(-0.1 a), ascending.
     ridge : float, default=0.1
         λ, above 0.
     similarity : "covariance", array or sparse array (d, d), or callable, default="covariance"
@@ -97,8 +97,8 @@ def covariate_path(
 
     Notes
     -----
-    Convex covariate clustering (document 002), sections 2 and 3. σ² is the smallest variance that explains 15 % of the
-    held-out deviance that can be explained, with an accuracy within one standard error of the best; the document does
+    Andrade 2021, sections 2 and 3. σ² is the smallest variance that explains 15 % of the
+    held-out deviance that can be explained, with an accuracy within one standard error of the best; Andrade 2021 does
     not say what is compared.
 
     Examples

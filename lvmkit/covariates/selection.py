@@ -92,7 +92,7 @@ def select_covariates(
 
     Notes
     -----
-    Convex covariate clustering (document 002), section A.5.1. A covariate without a weight is one that has met a node
+    Andrade 2021, section A.5.1. A covariate without a weight is one that has met a node
     held at zero: the problem is solved as that of the clustering is.
 
     Examples

@@ -29,7 +29,7 @@ class CovariateSolution:
     n_clusters : int
         Clusters.
     objective : float
-        Equation (1) of the document.
+        Equation (1) of Andrade 2021.
     gap : float
         Relative duality gap: the objective is at most so far above the optimum.
     converged : bool

@@ -265,7 +265,7 @@ def fetch_movie_reviews(
 
     Notes
     -----
-    Pang and Lee 2004, ACL, polarity data set 2.0, as packaged by NLTK; CC BY 4.0.
+    Pang 2004, ACL, polarity data set 2.0, as packaged by NLTK; CC BY 4.0.
     """
     options = _options(language, stop_words, min_documents, max_share, max_words)
     rows = json_lines(obtain(MOVIE_REVIEWS)).set_index("id")

@@ -121,7 +121,7 @@ def fetch_desynpuf(
 
     Notes
     -----
-    Data Entrepreneurs' Synthetic Public Use File, CMS. SUSTain (document 001), section 4.1, uses carrier claims
+    Data Entrepreneurs' Synthetic Public Use File, CMS. Perros 2018, section 4.1, uses carrier claims
     of the same file.
     """
     thinning = Thinning(min_patients=min_patients, max_codes=max_codes)

@@ -97,7 +97,7 @@ def fetch_diabetes130(
 
     Notes
     -----
-    Strack et al. 2014, BioMed Research International 781670; UCI data set 296, CC BY 4.0.
+    Strack 2014, BioMed Research International 781670; UCI data set 296, CC BY 4.0.
     """
     if not isinstance(unit, str) or unit not in UNITS:
         msg = f"unit={unit!r}; expected 'encounter' or 'patient'."

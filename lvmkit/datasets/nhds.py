@@ -58,7 +58,7 @@ def fetch_nhds2010(
     adults : bool, default=True
         Keep discharges of people of 18 years or more: 129,242 of 151,551, before `min_codes`.
     heart_failure : bool, default=False
-        Keep discharges with a diagnosis 428, the criterion of Ruffini et al. 2017, section 5.1.
+        Keep discharges with a diagnosis 428, the criterion of Ruffini 2017, section 5.1.
     level : {"category", "full"}, default="category"
         3-digit categories (4 characters for E codes) or whole codes.
     min_codes : int, default=3

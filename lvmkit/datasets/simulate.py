@@ -154,7 +154,7 @@ def make_appendix_e(
 
     Notes
     -----
-    Ruffini et al. 2017, Appendix E. The paper says "normalized to be between 0 and 1"; read here as division
+    Ruffini 2017, Appendix E. The paper says "normalized to be between 0 and 1"; read here as division
     by the largest entry.
 
     Examples

@@ -94,7 +94,7 @@ def make_exact_counts(
 
     Notes
     -----
-    The model of SUSTain (document 001), problems (2) and (12).
+    The model of Perros 2018, problems (2) and (12).
 
     Examples
     --------
@@ -162,7 +162,7 @@ def make_poisson_counts(
 
     Notes
     -----
-    Sizes like those of SUSTain (document 001), tables 3 to 5.
+    Sizes like those of Perros 2018, tables 3 to 5.
 
     Examples
     --------

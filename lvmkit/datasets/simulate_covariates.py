@@ -93,7 +93,7 @@ def make_covariate_clusters(
 
     Notes
     -----
-    The synthetic data of convex covariate clustering (document 002), section 4 and figures 1 and 2.
+    The synthetic data of Andrade 2021, section 4 and figures 1 and 2.
 
     Examples
     --------

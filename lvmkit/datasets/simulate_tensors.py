@@ -1,4 +1,4 @@
-"""Simulated mixtures of tensor normals: the settings of document 004, with their truth."""
+"""Simulated mixtures of tensor normals with their truth, as in Mai 2022 and Mutoh 2023."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,7 +77,7 @@ class TensorSetting:
 
     Notes
     -----
-    The tensor normal mixture model of document 004, section 2.
+    The tensor normal mixture model of Mutoh 2023, section 2.
 
     Examples
     --------
@@ -160,7 +160,7 @@ class TensorSetting:
 
         Notes
         -----
-        Document 004, section 2: log π_k + ⟨X − (μ_k + μ_0)/2, B_k⟩, the largest of all k.
+        Mutoh 2023, section 2: log π_k + ⟨X − (μ_k + μ_0)/2, B_k⟩, the largest of all k.
         """
         X = check_matrix(X, allow_nd=True, dtype=np.float64)
         if X.ndim != self.means.ndim or X.shape[1:] != self.shape:
@@ -182,14 +182,14 @@ def make_tensor_mixture(
     mean: Mean = "discriminant",
     random_state: RandomState = 0,
 ) -> tuple[Array, Labels]:
-    """Draw tensors from a setting of document 004, or from one of your own, and the cluster of each.
+    """Draw tensors from a setting of Mutoh 2023, or from one of your own, and the cluster of each.
 
     Parameters
     ----------
     setting : {"M1", "M3", "M4", "M5", "M8", "M9", "M10"} or TensorSetting, default="M1"
         Name of the setting, see `tensor_setting`, or any mixture.
     n_samples : int, default=200
-        How many tensors, n; the document does not tell its number.
+        How many tensors, n; Mutoh 2023 does not tell its number.
     mean : {"discriminant", "direct"}, default="discriminant"
         What the means of a named setting are, see `tensor_setting`.
     random_state : int, Generator, RandomState or None, default=0
@@ -209,7 +209,7 @@ def make_tensor_mixture(
 
     Notes
     -----
-    Document 004, section 3.1. Standard normal numbers are multiplied along each mode by a square root of its
+    Mutoh 2023, section 3.1. Standard normal numbers are multiplied along each mode by a square root of its
     covariance: the Kronecker product of the covariances is never formed.
 
     Examples
@@ -233,17 +233,17 @@ def make_tensor_mixture(
 
 
 def tensor_setting(name: Name, *, mean: Mean = "discriminant") -> TensorSetting:
-    """Return a setting of document 004 by its name.
+    """Return a simulation setting of Mutoh 2023 by its name.
 
     Clusters are equally probable; the first has mean 0. B_k is zero but for six entries.
 
     Parameters
     ----------
     name : {"M1", "M3", "M4", "M5", "M8", "M9", "M10"}
-        Which one; the document prints no others.
+        Which one; Mutoh 2023 prints no others.
     mean : {"discriminant", "direct"}, default="discriminant"
         Whether the printed B_k is the discriminant of a cluster, so that its mean is ⟦B_k; Σ_1, …, Σ_M⟧, as in the
-        model, or the mean itself, as the document says that it generated data. Then discriminants have more entries
+        model, or the mean itself, as Mutoh 2023 says that it generated data. Then discriminants have more entries
         that are not 0.
 
     Returns
@@ -258,7 +258,7 @@ def tensor_setting(name: Name, *, mean: Mean = "discriminant") -> TensorSetting:
 
     Notes
     -----
-    Document 004, table 1. Its text has lost minus signs (it prints Σ⁻¹ as "Σ1"): with the printed B_3 = 0.5 = B_2 two
+    Mutoh 2023, table 1. Its text has lost minus signs (it prints Σ⁻¹ as "Σ1"): with the printed B_3 = 0.5 = B_2 two
     clusters of M3 would be one, so B_3 = −0.5 is read there, and B_3 = −0.8 in M4. B_4 of M4 is not printed; it is
     read as 1.6, in equal steps as those of M5.
 
@@ -305,7 +305,7 @@ def autoregressive(size: int, rho: float) -> Array:
 
     Notes
     -----
-    Document 004, section 3.1.
+    Mutoh 2023, section 3.1.
 
     Examples
     --------
@@ -340,7 +340,7 @@ def compound_symmetric(size: int, rho: float) -> Array:
 
     Notes
     -----
-    Document 004, section 3.1.
+    Mutoh 2023, section 3.1.
 
     Examples
     --------
@@ -360,7 +360,7 @@ def _described(name: str, mean: Mean) -> str:
     values = ", ".join(f"{signal:g}" for signal in signals)
     meant = "⟦B; Σ⟧" if mean == "discriminant" else "B"
     return (
-        f"{name} of document 004: {len(signals) + 1} clusters of {sizes} tensors; covariances {kinds}; "
+        f"{name} of Mutoh 2023: {len(signals) + 1} clusters of {sizes} tensors; covariances {kinds}; "
         f"B = {values} in {SIGNAL_SIZE} entries; means {meant}."
     )
 

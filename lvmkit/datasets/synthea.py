@@ -76,7 +76,7 @@ def fetch_synthea1k(
 
     Notes
     -----
-    Walonoski et al. 2018, JAMIA 25(3); purely synthetic.
+    Walonoski 2018, JAMIA 25(3); purely synthetic.
     """
     options = Options("full", binary, min_codes, min_prevalence, max_codes)
     options.check()

@@ -203,7 +203,7 @@ def fetch_serology() -> LabelledTensor:
 
     Notes
     -----
-    Zohar et al. 2020, Cell 183; Tan et al. 2021, Molecular Systems Biology 17; as in the Python package TensorLy, MIT
+    Zohar 2020, Cell 183; Tan 2021, Molecular Systems Biology 17; as in the Python package TensorLy, MIT
     license, Regents of the University of California.
     """
     path = found(SEROLOGY)

@@ -46,10 +46,10 @@ def als(
 
     Notes
     -----
-    Kolda and Bader 2009, Figure 3.3; Ruffini thesis, section 1.2.1. The factors are not held equal, as in
-    the documents; their signed mean is returned. The documents decompose the d×d×d tensor, of which the
-    whitened one holds all that the model can show. The first rounds keep the factors orthogonal (Sharan and
-    Valiant 2017): from random factors alone, two of them usually end at the same state, even on exact moments.
+    Kolda 2009, Figure 3.3; Ruffini thesis, section 1.2.1. As there, the factors are not held equal; their signed
+    mean is returned. Both decompose the d×d×d tensor, of which the whitened one holds all that the model can show.
+    The first rounds keep the factors orthogonal (Sharan 2017): from random factors alone, two of them usually end
+    at the same state, even on exact moments.
 
     Examples
     --------

@@ -53,7 +53,7 @@ def completion(
 
     Notes
     -----
-    Not in the documents: removes the bias that Theorem 4.3.1 of Ruffini's thesis bounds. The slices, short
+    Our own: removes the bias that Theorem 4.3.1 of the Ruffini thesis bounds. The slices, short
     of entries, only decide the rotation; centers and weights come from the first two moments, which are
     unbiased, so that few rounds suffice. The first round must start without the entries: started from the
     raw slices, the rounds diverge.

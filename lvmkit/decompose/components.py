@@ -59,7 +59,7 @@ def seen(moments: AnyMoments, n_components: int | None) -> Whitened:
 
 def rotated_components(slices: Array, rotation: Array, mean: Array) -> Components:
     """Read centers off the diagonals of OᵀH_rO, weights off the mean. slices (d, k, k), rotation (k, k), mean (d,)."""
-    # Ruffini et al. 2017, Algorithm 2, lines 12-15; weights by non-negative least squares.
+    # Ruffini 2017, Algorithm 2, lines 12-15; weights by non-negative least squares.
     centers = np.einsum("ki,rkl,li->ir", rotation, slices, rotation, optimize=True)
     return Components(centers, mixing_weights(centers, mean))
 
@@ -67,7 +67,7 @@ def rotated_components(slices: Array, rotation: Array, mean: Array) -> Component
 def projected_components(moments: Whitened, directions: Array) -> Components:
     """Read centers off the core along given directions, and weights off the mean. directions (k, k)."""
     # What the slices show along v_j, projected on the space that the second moment spans. The projection removes the
-    # part of the noise that lies outside: on the Poisson data of Ruffini's thesis, section 2.3, a seventh to a fifth of
+    # part of the noise that lies outside: on the Poisson data (Ruffini thesis, section 2.3) a seventh to a fifth of
     # the error of the centers that are read off the slices alone.
     along = applied(moments.core, directions)
     return Components((moments.image @ along).T, reduced_weights(moments, along))

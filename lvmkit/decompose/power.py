@@ -40,7 +40,7 @@ def power(
 
     Notes
     -----
-    Anandkumar et al. 2014, Algorithm 1; Ruffini thesis, section 1.2.1, whose experiments use 25 restarts of
+    Anandkumar 2014, Algorithm 1; Ruffini thesis, section 1.2.1, whose experiments use 25 restarts of
     20 iterations. μ = λEv. Costs k·n_restarts·max_iter·k³ multiply-adds.
 
     Examples

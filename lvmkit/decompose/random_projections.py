@@ -38,7 +38,7 @@ def random_projections(
 
     Notes
     -----
-    Kuleshov, Chaganty and Liang 2015, Algorithm 1: the directions found first are the combinations of the
+    Kuleshov 2015, Algorithm 1: the directions found first are the combinations of the
     second stage. Here on the whitened tensor, where the factors are orthogonal: thousandths of a second
     instead of tens of seconds in the space of the features.
 

@@ -30,7 +30,7 @@ def svd(
 
     Notes
     -----
-    Anandkumar et al. 2012a; Ruffini thesis, section 1.2.1: MΩ^(1/2) = EO and Mω = M₁. The combination
+    Anandkumar 2012a; Ruffini thesis, section 1.2.1: MΩ^(1/2) = EO and Mω = M₁. The combination
     Σ η_r H_r with η = Wγ, γ standard normal, is Σ γ_c T_c, so that the core is enough. Signed eigenvalues
     replace singular values.
 

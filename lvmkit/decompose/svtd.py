@@ -37,7 +37,7 @@ def svtd(
 
     Notes
     -----
-    Ruffini thesis, Algorithm 2; Ruffini et al. 2017, Algorithm 2. Signed eigenvalues replace singular
+    Ruffini thesis, Algorithm 2; Ruffini 2017, Algorithm 2. Signed eigenvalues replace singular
     values, which would lose the sign of negative ones; on raw moments both are the same.
 
     Examples

@@ -48,8 +48,8 @@ class BernoulliMixture(BernoulliStream):
     n_components : int, default=8
         Number of clusters k, at most the number of rows.
     init : {"corrected", "asvtd", "3v-mom", "3v-tpm", "random"} or (weights, centers), default="corrected"
-        "corrected" removes the bias of the moments of 0/1 data before decomposing them; "asvtd" is the
-        documents' Algorithm 2 to the letter; "3v-mom" and "3v-tpm" (Anandkumar et al. 2012b, 2014) use moments
+        "corrected" removes the bias of the moments of 0/1 data before decomposing them; "asvtd" is
+        Algorithm 2 of Ruffini 2017 to the letter; "3v-mom" and "3v-tpm" (Anandkumar 2012b, 2014) use moments
         between three groups of features, for comparison; "random" draws `n_init` starts and keeps the best; a
         pair of arrays (k,) and (k, d) starts there.
     decomposition : str or None, default=None
@@ -104,7 +104,7 @@ class BernoulliMixture(BernoulliStream):
     Notes
     -----
     Rows that come in blocks go through `partial_fit`: moments alone, without EM.
-    Ruffini et al. 2017, Algorithm 2 and section 3.4; Ruffini thesis, chapter 4. The E step includes the
+    Ruffini 2017, Algorithm 2 and section 3.4; Ruffini thesis, chapter 4. The E step includes the
     log weights. One EM step costs 2·nnz·k multiply-adds and n·k exponentials; the start one pass of
     nnz·k(k+1)/2. Sparse rows stay sparse.
 

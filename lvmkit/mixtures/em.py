@@ -35,7 +35,7 @@ def run_em(
     progress: Progress | None = None,
 ) -> EMResult[P]:
     """Repeat EM steps until one of the stopping rules holds."""
-    # Ruffini et al. 2017, section 3.4 and section 5 (rule on the weights).
+    # Ruffini 2017, section 3.4 and section 5 (rule on the weights).
     history: list[float] = []
     stopped_by: StoppedBy = "max_iter"
     for iteration in range(max_iter):

@@ -75,7 +75,7 @@ def topic_mixtures(
 
     A document's answer depends on its own words and the seed alone, not on the other rows, their order or the
     number of threads: the random numbers of a sweep are the same for all documents, shifted modulo 1 by a
-    hash of the document (Cranley & Patterson 1976). For each document they are independent and uniform. Equal
+    hash of the document (Cranley 1976). For each document they are independent and uniform. Equal
     documents get equal answers.
 
     Time: one sweep costs O(tokens · k), about 60 to 100 ns per token on one core at k = 50.

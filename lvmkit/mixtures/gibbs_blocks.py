@@ -255,7 +255,7 @@ def _hashes(rows: Any) -> npt.NDArray[np.uint32]:
 
 
 def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Scatter 64-bit numbers (the finalizer of SplitMix64, Steele et al. 2014)."""
+    """Scatter 64-bit numbers (the finalizer of SplitMix64, Steele 2014)."""
     numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
     numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -48,7 +48,7 @@ OWN = Method()
 
 def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
     """Decompose the raw moments by SVTD, as the documents do, or otherwise. X (n, d), progress (str, float)."""
-    # Ruffini et al. 2017, Algorithm 2. Biased (Ruffini thesis, Theorem 4.3.1); EM is part of the method.
+    # Ruffini 2017, Algorithm 2. Biased (Ruffini thesis, Theorem 4.3.1); EM is part of the method.
     progress("second moments", 0.0)
     m2 = _second(X, RAW)
     whitener, values = whiten(m2 if isinstance(m2, LinearOperator) else m2.m2, min(k, X.shape[1]))

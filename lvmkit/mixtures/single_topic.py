@@ -30,8 +30,8 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         Number of topics k, at most the number of words.
     moments : {"pooled", "equal_rows", "three_words"}, default="pooled"
         Estimator of the moments: "pooled" lets long documents count for more (Theorem 3.2.1), "equal_rows"
-        counts all alike (Zou et al. 2013), "three_words" draws three words of each document (Anandkumar
-        et al. 2012b). The last two are for comparison.
+        counts all alike (Zou 2013), "three_words" draws three words of each document (Anandkumar
+        2012b). The last two are for comparison.
     decomposition : {"joint_diagonalization", "svtd", "svd", "power", "als", "random_projections"}
         How the moments are decomposed; "joint_diagonalization" if not given. "svtd" needs k²/2 numbers per word.
     em : bool, default=False

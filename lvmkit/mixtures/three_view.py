@@ -49,7 +49,7 @@ class Views(NamedTuple):
 
 def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Components:
     """Learn one view by symmetrized moments and the tensor power method, the others from it. X (n, d)."""
-    # Anandkumar et al. 2014, Theorem 3.6: x̃₁ = E[x₃x₂ᵀ]E[x₁x₂ᵀ]⁺x₁ and x̃₂ have the conditional means of x₃.
+    # Anandkumar 2014, Theorem 3.6: x̃₁ = E[x₃x₂ᵀ]E[x₁x₂ᵀ]⁺x₁ and x̃₂ have the conditional means of x₃.
     views = Views.of(X)
     views.require_rank(k)
     inverse = _pseudoinverse(views.pair(0, 1), k)
@@ -68,7 +68,7 @@ def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Compone
 
 def three_view_mom(X: Counts, k: int, generator: np.random.Generator) -> Components:
     """Learn one view by the eigenvectors of one contraction of the third moment, the others from it. X (n, d)."""
-    # Anandkumar et al. 2012b, Algorithm B: B(η) = (U₁ᵀM₃(η)U₂)(U₁ᵀM₂U₂)⁻¹ for η = U₃θ_i, θ a random rotation; all have
+    # Anandkumar 2012b, Algorithm B: B(η) = (U₁ᵀM₃(η)U₂)(U₁ᵀM₂U₂)⁻¹ for η = U₃θ_i, θ a random rotation; all have
     # the eigenvectors of the first, and their eigenvalues are coordinates of the centers. What noise makes complex is
     # cut to its real part.
     views = Views.of(X)

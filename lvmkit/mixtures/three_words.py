@@ -8,7 +8,7 @@ from scipy import sparse
 
 def three_words(rows: Any, generator: np.random.Generator) -> sparse.csr_array:
     """Draw three words of every document, without replacement; shorter ones are left empty, (n, d)."""
-    # Anandkumar et al. 2012b; Ruffini thesis, Remark 3.2.3. Averaged over the orders of the three words, which the
+    # Anandkumar 2012b; Ruffini thesis, Remark 3.2.3. Averaged over the orders of the three words, which the
     # estimator does not depend on in the mean.
     counts = sparse.csr_array(rows)
     ends = np.cumsum(counts.data, dtype=np.float64)

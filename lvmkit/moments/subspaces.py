@@ -340,7 +340,7 @@ def leading_eigenvectors(
     max_blocks: int = 8,
 ) -> Array:
     """Return the k algebraically largest eigenvectors of a symmetric operator on blocks of vectors, (d, k)."""
-    # Block Krylov iteration with full orthogonalization (Musco and Musco 2015). The start is a choice of features, so
+    # Block Krylov iteration with full orthogonalization (Musco 2015). The start is a choice of features, so
     # that nothing depends on chance, nor on the order of rows or features.
     width = min(k + oversample, d)
     if d <= min(3 * width, LARGEST_DENSE):

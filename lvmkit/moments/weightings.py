@@ -67,13 +67,13 @@ def _long_enough(order: int, totals: Array) -> Array:
 
 
 RAW = Weighting("RAW", _ones, _ones, factorial=False)
-"""Plain averages of xxᵀ and x⊗x⊗x (Ruffini et al. 2017, section 3.2): biased on coinciding indexes."""
+"""Plain averages of xxᵀ and x⊗x⊗x (Ruffini 2017, section 3.2): biased on coinciding indexes."""
 POISSON = Weighting("POISSON", _ones, _ones)
 """Averages without coinciding indexes (Ruffini thesis, Proposition 1.2.1)."""
 POOLED = Weighting("POOLED", _ones, _falling)
 """Every pair and triple of draws counts the same (Ruffini thesis, Theorem 3.2.1)."""
 EQUAL_ROWS = Weighting("EQUAL_ROWS", _inverse_falling, _long_enough)
-"""Every row long enough counts the same (Zou et al. 2013)."""
+"""Every row long enough counts the same (Zou 2013)."""
 
 
 def row_totals(X: Any) -> Array:

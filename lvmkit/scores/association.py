@@ -87,7 +87,7 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
     so that it is finite, and the interval is Wald's on the log scale with the same ½ (Gart 1966).
     p: Pearson's χ² without continuity correction where all expected cells reach 5, else Fisher's
     exact test, which adds the probabilities of all tables with the same margins that are no
-    likelier than the one seen. q: Benjamini & Hochberg 1995.
+    likelier than the one seen. q: Benjamini 1995.
 
     The clusters were found from the same codes, so p and q describe how far a code sets a cluster
     apart; they are no evidence that the clusters exist.

@@ -37,7 +37,7 @@ def coherence(centers: npt.ArrayLike, X: Any, *, n_top: int = 20) -> Array:
     Notes
     -----
     Σ_{i<j} log((D(w_i, w_j) + 1) / D(w_i)) over the most probable words w_1, w_2, …, where D counts the
-    documents that have a word, or both (Mimno et al. 2011, eq. 1; Ruffini thesis, section 3.4.2). Words of
+    documents that have a word, or both (Mimno 2011, eq. 1; Ruffini thesis, section 3.4.2). Words of
     equal probability are taken in the order of the columns. A word w_i that is in no document would divide
     by 0: it counts as badly as any can, as if it were in all n documents and never with another, log(1/n).
 

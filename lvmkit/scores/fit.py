@@ -35,7 +35,7 @@ def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
 
     Notes
     -----
-    SUSTain (document 001), section 4.1.3.
+    Perros 2018, section 4.1.3.
 
     Examples
     --------

@@ -128,7 +128,7 @@ def error_rate(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
 
 
 def adjusted_rand(a: npt.ArrayLike, b: npt.ArrayLike) -> float:
-    """Return the adjusted Rand index of two clusterings (Hubert & Arabie 1985).
+    """Return the adjusted Rand index of two clusterings (Hubert 1985).
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def perplexity(
 
     Notes
     -----
-    Document completion (Wallach et al. 2009, section 5.1). Of a document's tokens, in a random order of the
+    Document completion (Wallach 2009, section 5.1). Of a document's tokens, in a random order of the
     words, every second one is predicted; documents with a single token are left out. Memory is bounded by
     blocks of documents.
 

@@ -54,7 +54,7 @@ def predictive_power(
 
     Notes
     -----
-    Ruffini's thesis, section 6.4.1 ("MIMIC Dataset"): one column per cluster, logistic regression, accuracy on
+    Ruffini thesis, section 6.4.1 ("MIMIC Dataset"): one column per cluster, logistic regression, accuracy on
     the test set. It does not say how large that was; ours is 30 %, with the same part of each value.
     Since accuracy hardly tells anything where one value is rare, balanced accuracy and the area
     under the ROC curve stand beside it.

@@ -33,8 +33,8 @@ def relevance(centers: Array, weights: Array, *, balance: float = 0.6) -> Array:
 
     Notes
     -----
-    r_ji = balance · log μ_ji + (1 − balance) · log(μ_ji / Σ_h ω_h μ_hi)   (Sievert & Shirley 2014,
-    eq. 1; Ruffini et al. 2017, section 5.2)
+    r_ji = balance · log μ_ji + (1 − balance) · log(μ_ji / Σ_h ω_h μ_hi)   (Sievert 2014,
+    eq. 1; Ruffini 2017, section 5.2)
 
     Examples
     --------

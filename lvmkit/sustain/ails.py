@@ -27,8 +27,8 @@ def ails(
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> IntegerFactors:
     """Improve integer factors by alternating integer least squares until the fit changes by less than `tol`."""
-    # SUSTain (document 001), section 4.1.2, "AILS": first all weights together, then the rows of each factor, each an
-    # integer least squares problem with box constraints that is solved to optimality. The document forms the Khatri-Rao
+    # Perros 2018, section 4.1.2, "AILS": first all weights together, then the rows of each factor, each an
+    # integer least squares problem with box constraints that is solved to optimality. Perros 2018 forms the Khatri-Rao
     # product of all factors, so that it has no such baseline for tensors; all that the problems need of it are its
     # inner products with itself and with the counts, as in Algorithm 3. A column that would be zero gets a 1 at a
     # coordinate drawn at random; but for that the fit never falls. Time grows exponentially with R in the worst case.

@@ -106,10 +106,10 @@ def factor_baselines(
 
     Notes
     -----
-    SUSTain (document 001), section 4.1.2. NMF is scikit-learn's, CP is non-negative (HALS). Weights are
+    Perros 2018, section 4.1.2. NMF is scikit-learn's, CP is non-negative (HALS). Weights are
     absorbed evenly, for three modes by their cube root: all columns of a component have one length. What is rounded
     does not depend, then, on the scale at which iterations happened to end. Halves are rounded away from zero; a
-    weight of scale-and-round that would be 0 is 1. The document has no AILS for tensors.
+    weight of scale-and-round that would be 0 is 1. Perros 2018 has no AILS for tensors.
 
     Examples
     --------
@@ -192,7 +192,7 @@ def truncated(factors: Sequence[npt.ArrayLike], nonzeros: Sequence[int]) -> list
 
     Notes
     -----
-    SUSTain (document 001), section 4.4, table 6: what a practitioner does to make real factors concise. The entries of
+    Perros 2018, section 4.4, table 6: what a practitioner does to make real factors concise. The entries of
     a row are compared by what they contribute: times the lengths of the other modes' columns.
 
     Examples

@@ -42,7 +42,7 @@ def refine(
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> IntegerFactors:
     """Improve integer factors until the fit changes by less than `tol` from one iteration to the next."""
-    # SUSTain (document 001), Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes: what
+    # Perros 2018, Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes: what
     # the modes of the columns need is one product with the factor of the rows.
     factors = unlocked(factors, rng)
     weights, trace, sums = np.array(weights, dtype=np.int64), [], None

@@ -26,14 +26,14 @@ def unlocked(factors: Sequence[Array], rng: np.random.Generator) -> list[Array]:
 
 def rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     """Round real factors as they are; all weights are 1. real (R, I_n)."""
-    # SUSTain (document 001), section 4.1.2, "Round".
+    # Perros 2018, section 4.1.2, "Round".
     factors = [box.nearest(np.array(factor)) for factor, box in zip(real, boxes, strict=True)]
     return factors, np.ones(len(real[0]), dtype=np.int64)
 
 
 def scaled_and_rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     """Stretch every column to the largest score before rounding; weights take up what was stretched. real (R, I_n)."""
-    # SUSTain (document 001), section 4.1.2, "Scale-and-round". A weight that rounds to 0, as most do, becomes 1.
+    # Perros 2018, section 4.1.2, "Scale-and-round". A weight that rounds to 0, as most do, becomes 1.
     stretch = [_stretch(factor, box.most) for factor, box in zip(real, boxes, strict=True)]
     factors = [
         box.nearest(np.asarray(factor, float) * s[:, None])
@@ -47,7 +47,7 @@ def balanced(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     """Scale each component, its columns against each other, so that rounding it loses least. real (R, I_n)."""
     # Of a component, all columns but the longest are scaled to peak at a score, and rounded. The longest one and the
     # weight are then the best ones given these. All peaks up to the largest score are tried.
-    # The document rounds columns as they are or stretches them all; both lose most of the fit when scores are small.
+    # Perros 2018 rounds columns as they are or stretches them all; both lose most of the fit when scores are small.
     factors = [np.zeros(factor.shape, dtype=np.float32) for factor in real]
     weights = np.ones(len(real[0]), dtype=np.int64)
     for r in range(len(weights)):
@@ -74,7 +74,7 @@ def sampled(
     """Draw the patients' scores, and take those of the other modes from patients drawn at random."""
     # A component takes a patient's counts; of a patient's slice of a tensor, the fibers with the largest sums. Counts
     # above the largest score are scaled down to it.
-    # SUSTain (document 001), section 4.1.4, "random & sampling"; as in the authors' program, one patient in R has a
+    # Perros 2018, section 4.1.4, "random & sampling"; as in the authors' program, one patient in R has a
     # score of a phenotype.
     patients = np.zeros((n_components, data.shape[0]))
     share = max(1, round(data.shape[0] / n_components))

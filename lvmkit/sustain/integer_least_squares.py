@@ -27,7 +27,7 @@ def box_least_squares(
     look: Callable[[], None] = lambda: None,
 ) -> Array:
     """Minimize x'Cx − 2b'x over whole numbers of a box, for many b, (R, n). inner (R, R)."""
-    # Box-constrained integer least squares by sphere decoding (Chang and Han 2008; Breen and Chang 2011): C is
+    # Box-constrained integer least squares by sphere decoding (Chang 2008; Breen 2011): C is
     # factorized once as R'R with columns ordered so that the most certain is decided first, and what cannot become
     # better than the best solution known is left out. All problems are searched side by side.
     solution = np.array(start, dtype=np.float64)

@@ -44,7 +44,7 @@ def nonnegative(
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> RealFactors:
     """Factorize counts into real non-negative factors by hierarchical alternating least squares."""
-    # Cichocki and Phan (2009). The same two products per pass as the integer factorization.
+    # Cichocki 2009. The same two products per pass as the integer factorization.
     # Scores are whole numbers times a power of two per component: a fixed-point arithmetic in which all sums are exact,
     # so that their order, which differs between processors and BLAS kernels, does not matter. Otherwise last bits would
     # grow from pass to pass until scores near one half are rounded differently, and phenotypes would depend on the

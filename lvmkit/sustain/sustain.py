@@ -102,7 +102,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    SUSTain (document 001), Algorithms 1 to 3: of each mode in turn, for each phenotype, first its weight and then its
+    Perros 2018, Algorithms 1 to 3: of each mode in turn, for each phenotype, first its weight and then its
     column are set to the best whole numbers given all else. Halves are rounded away from zero. A column that would be
     zero gets a score of 1 at a coordinate drawn at random (section 4.1.5); but for that the fit never falls. Neither
     the approximation nor a dense form of X is ever made. "balanced" is our own: rounding a real solution as the

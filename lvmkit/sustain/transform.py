@@ -25,7 +25,7 @@ def assigned(
 ) -> Array:
     """Score the indexes of the first mode against fixed factors of the others, (R, I_1)."""
     # Each index descends, score by score, from zero and from its rounded real solution; the better end is taken.
-    # SUSTain (document 001), equations (20) and (21) with the weights held.
+    # Perros 2018, equations (20) and (21) with the weights held.
     every = [np.zeros((len(weights), data.shape[0]), dtype=np.float32), *factors]
     inner = [gram(factor) for factor in every[1:]]
     cross = hadamard([np.ones_like(inner[0]), *inner], 0) * np.outer(weights, weights)

@@ -72,7 +72,7 @@ def update_factor(
 ) -> Array:
     """Update the weights and the columns of one factor in place, each weight just before its column, (R, R)."""
     # The objective never rises: each weight and each column is the best one given all else.
-    # SUSTain (document 001), Algorithm 2, equations (19) and (21), section 4.1.5. Written with whole numbers
+    # Perros 2018, Algorithm 2, equations (19) and (21), section 4.1.5. Written with whole numbers
     # throughout: a column is (M_k - sum over r != k of F_r w_r) / (C_kk w_k), rounded, and the numerator is exact, so
     # that halves are seen as halves.
     inner = gram(factor) if inner is None else inner.copy()

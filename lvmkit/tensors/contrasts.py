@@ -1,4 +1,4 @@
-"""What clusters are compared with: the mean of all their means, or one of them as in the document."""
+"""Contrasts between cluster means: with the mean of all means, or with one cluster as in Mai 2022."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ def contrasts(n_components: int, reference: int | None = None) -> Contrasts:
     # With a cluster as the reference, another numbering of the clusters gives another answer as soon as there are
     # three. Against the mean of the means it does not: K - 1 orthonormal contrasts are used, and which ones does not
     # matter, since the group lasso does not change when they are rotated. Its squared lengths |c_J|², doubled, are
-    # those of the document averaged over the choice of the reference.
+    # those of Mai 2022 averaged over the choice of the reference.
     if reference is None:
         rows = np.tril(np.ones((n_components, n_components)))[1:]
         rows -= np.diag(np.arange(n_components) + 1.0)[1:]

@@ -17,7 +17,7 @@ def moment_covariances(
     total: Sequence[Array], counts: Array, means: Array, *, first_variance: float | None = None
 ) -> list[Array]:
     """Estimate the covariances of the modes from second moments, (p_m, p_m). counts (K,), means (K, p_1, ..., p_M)."""
-    # Document 004, section 2.2, enhanced M step. The residuals are never formed. The printed scale hangs on the single
+    # Mutoh 2023, section 2.2, enhanced M step. The residuals are never formed. The printed scale hangs on the single
     # entry X_1...1, is noisy, and changes when entries are listed in another order.
     order = means.ndim - 1
     spread = scatter(means * np.sqrt(counts).reshape(-1, *[1] * order), order)

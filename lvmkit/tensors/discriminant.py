@@ -25,7 +25,7 @@ class Rule(NamedTuple):
 
 def posteriors(X: Array, rule: Rule) -> Array:
     """Return the probability of each cluster for each sample, (n, K). X (n, p)."""
-    # Document 004, equations (4) and (5), with the sums in logarithms.
+    # Mutoh 2023, equations (4) and (5), with the sums in logarithms.
     logits = scores(X, rule)
     logits -= logits.max(axis=1, keepdims=True)
     np.exp(logits, out=logits)
@@ -69,7 +69,7 @@ def implied_means(rule: Rule, covariances: list[Array], sizes: tuple[int, ...]) 
 
 def log_densities(X: Array, weights: Array, means: Array, covariances: list[Array]) -> Array:
     """Return the log-density of each sample under a mixture, (n,)."""
-    # Document 004, equations (1) and (2).
+    # Mutoh 2023, equations (1) and (2).
     sizes = X.shape[1:]
     lower = [linalg.cholesky(part, lower=True) for part in covariances]
     inverse = [linalg.solve_triangular(part, np.eye(len(part)), lower=True) for part in lower]

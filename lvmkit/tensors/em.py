@@ -68,7 +68,7 @@ class Fit(NamedTuple):
 
 def doubly_enhanced(samples: Samples, start: Array, options: Options) -> Fit:
     """Fit by the doubly enhanced EM algorithm. start (n, K)."""
-    # Document 004, section 2.2 and figure 6.
+    # Mutoh 2023, section 2.2 and figure 6.
     believed, exact = start, False
     found = GroupLasso(np.zeros((0, *samples.sizes)), 0.0, 0.0, 0)  # nothing to start from
     for step in range(1, options.max_iter + 1):
@@ -128,7 +128,7 @@ def _enhanced(
 
 def expectation_maximization(samples: Samples, start: Array, options: Options) -> Fit:
     """Fit by maximum likelihood. start (n, K)."""
-    # Document 004, section 2.1 and equation (3). All is computed in coordinates in which the samples are whitened; each
+    # Mutoh 2023, section 2.1 and equation (3). All is computed in coordinates in which the samples are whitened; each
     # M step whitens them further by what it finds (`Whitened.sweep`), which is little once it has settled.
     believed = start
     counts = believed.sum(axis=0)

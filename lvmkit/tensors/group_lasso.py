@@ -49,7 +49,7 @@ def group_lasso(
     most_entering: int | None = None,
 ) -> GroupLasso:
     """Minimize ½ <C, [[C; S_1, ..., S_M]]> - <C, D> + penalty sum_J |c_J|."""
-    # Document 004, section 2.2, of which this is half: its λ is twice `penalty`. A proximal gradient step finds which
+    # Mutoh 2023, section 2.2, of which this is half: its λ is twice `penalty`. A proximal gradient step finds which
     # entries are not 0, a Newton step solves for these. For any C, with R = D - [[C; S]], R shortened to length
     # `penalty` at each J is dual feasible, which gives the gap: sum_J (penalty |c_J| - <c_J, short R_J>), and half the
     # square of what was cut off, in the inverse of S. Where rounding allows no less, R_J replaced by `penalty` in the

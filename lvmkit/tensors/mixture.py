@@ -45,7 +45,7 @@ class TensorNormalMixture(TensorModel):
     method : {"deem", "em"}, default="deem"
         The doubly enhanced EM algorithm, or maximum likelihood, whose discriminants are not sparse.
     penalty : float or "bic", default="bic"
-        Weight of sum_J |b_J| beside ½ <B, [[B; S]]> - <B, differences of means>: half of λ as the document prints it,
+        Weight of sum_J |b_J| beside ½ <B, [[B; S]]> - <B, differences of means>: half of λ as Mutoh 2023 prints it,
         the same as in its R package. By "bic" the one of lowest Bayesian information criterion (`select_penalty`);
         if that is not below the one of a single cluster, the smallest of the path, and a warning. Not used by "em".
     init : str, array of int (n,) or array (n, K), default="best"
@@ -56,7 +56,7 @@ class TensorNormalMixture(TensorModel):
     n_init : int, default=2
         Random starts, if there are any.
     reference : int, optional
-        The cluster that the others are compared with, as in the document. Without it they are compared with the mean of
+        The cluster that the others are compared with, as in Mai 2022. Without it they are compared with the mean of
         all means, which does not depend on how they are numbered; for two clusters it is the same.
     scale : {"trace", "first_entry"}, default="trace"
         How DEEM estimates the scale that the covariances have together: from all entries, or from the first alone as
@@ -131,7 +131,7 @@ class TensorNormalMixture(TensorModel):
 
     Notes
     -----
-    Document 004, and Mai, Zhang, Pan and Deng 2022 as far as it reproduces them. The R package behind its tables puts
+    Mai 2022, as far as Mutoh 2023 reproduces it. The R package behind its tables puts
     the coefficients of its lasso solver at the wrong entries, always the first ones; results here do not depend on the
     order of entries, modes or clusters.
 

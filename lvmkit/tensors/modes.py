@@ -14,13 +14,13 @@ BLOCK = 64
 
 def unfold(X: Array, mode: int) -> Array:
     """Return the matrix whose rows are the indices of a mode. X (p_1, ..., p_M)."""
-    # Kolda and Bader 2009, section 2.4.
+    # Kolda 2009, section 2.4.
     return np.moveaxis(X, mode, 0).reshape(X.shape[mode], -1)
 
 
 def multiply(X: Array, matrices: Sequence[Array]) -> Array:
     """Multiply tensors by a matrix in each of their modes: [[X; A_1, ..., A_M]], (..., q_1, ..., q_M)."""
-    # Kolda and Bader 2009, section 2.5.
+    # Kolda 2009, section 2.5.
     return Product(matrices)(X)
 
 

@@ -198,7 +198,7 @@ def select_penalty(
 
     Notes
     -----
-    `tune_lamb` of the R package of document 004 counts only the last cluster in its likelihood, and fits each penalty
+    `tune_lamb` of the R package of Mai 2022 counts only the last cluster in its likelihood, and fits each penalty
     from a new random start. Here the likelihood is that of the mixture, at discriminants that the penalty has
     selected but not shortened.
 
@@ -249,7 +249,7 @@ def select_tensor_components(
 
     Notes
     -----
-    `tune_K` of the R package of document 004 leaves out numbers of clusters of which one holds a twentieth of the
+    `tune_K` of the R package of Mai 2022 leaves out numbers of clusters of which one holds a twentieth of the
     samples or less, and so does the recommendation here; they are in the table.
 
     Examples

@@ -34,7 +34,7 @@ def family_of(rows: Rows) -> Family:
 
 def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | Refusal:
     """Split rows by the more likely of two pseudo-centers. rows (n, d)."""
-    # Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou et al. 2013) instead of by their lengths
+    # Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou 2013) instead of by their lengths
     # (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
     # hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
     if rows.shape[1] < 2:

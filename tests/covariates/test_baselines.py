@@ -37,7 +37,7 @@ def test_clusters_that_similarity_shows_are_found(model, data):
 
 @pytest.mark.parametrize("model", BOTH)
 def test_clusters_that_similarity_hides_are_not_found(model):
-    """What the method of the document is for."""
+    """What the method of Andrade 2021 is for."""
     data = make_covariate_clusters(400, 40)
     fitted = clone(model).set_params(**{"n_clusters": 5} if model is BOTH[0] else {})
     fitted.fit(data.X, data.y)

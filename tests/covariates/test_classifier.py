@@ -68,7 +68,7 @@ def test_predictions_are_those_of_the_weights(data, model):
 
 
 def test_clusters_that_similarity_hides_are_found(data):
-    """What the document is about: covariates of different classes, although as similar as those of the same one."""
+    """What Andrade 2021 is about: covariates of different classes, although as similar as those of the same one."""
     found = CovariateClusteringClassifier(n_clusters=5).fit(data.X, data.y)
     assert found.n_clusters_ == 5
     np.testing.assert_array_equal(found.covariate_labels_, data.labels)

@@ -67,7 +67,7 @@ def test_weights_are_the_most_probable_ones(make_case):
 
 
 def test_evidence_is_near_the_integral():
-    """One cluster of two classes: two weights, integrated with the intercepts held, as the document does."""
+    """One cluster of two classes: two weights, integrated with the intercepts held, as in Andrade 2021."""
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 3)) + 0.4 * y[:, None]

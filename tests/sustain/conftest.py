@@ -1,4 +1,4 @@
-"""The document's algorithms word by word: slow, dense, in double precision, with nothing shared."""
+"""The algorithms of Perros 2018 word by word: slow, dense, in double precision, with nothing shared."""
 
 from functools import reduce
 

@@ -1,4 +1,4 @@
-"""Baselines against the document's sentences, written out for small cases."""
+"""Baselines against the sentences of Perros 2018, written out for small cases."""
 
 import sys
 

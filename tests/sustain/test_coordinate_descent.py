@@ -1,4 +1,4 @@
-"""Fits equal those of the document's algorithms, written out densely: every factor, weight and fit, to the last bit."""
+"""Fits equal those of Perros 2018, written out densely: every factor, weight and fit, to the last bit."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Starts: the document's formulas, what chance may draw, and how little the balanced rounding loses."""
+"""Initialization: the formulas of Perros 2018, what chance may draw, and how little the balanced rounding loses."""
 
 import itertools
 from functools import reduce

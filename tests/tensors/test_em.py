@@ -174,7 +174,7 @@ def conditions(fit, penalty, kronecker, reference):
 
 @pytest.mark.parametrize(("n_components", "reference"), [(2, None), (2, 0), (2, 1), (3, 0), (3, 2)])
 def test_deem_ends_where_another_step_changes_nothing(n_components, reference, kronecker):
-    """The rule, the M step and the group lasso of the document, each written out."""
+    """The rule, the M step and the group lasso of Mutoh 2023, each written out."""
     X, labels = clusters((4, 3), n_components, 60, seed=2, apart=0.8)
     penalty = 0.3 * n_components
     fit = fitted(X, labels, doubly_enhanced, penalty=penalty, reference=reference)

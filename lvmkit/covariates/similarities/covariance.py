@@ -32,8 +32,8 @@ def class_covariance(X: Any, y: Any) -> Array:
 
     Notes
     -----
-    Convex covariate clustering (document 002), section 4: each class is centered, all are pooled, and the
-    covariance is that of Ledoit and Wolf (2004), as in scikit-learn. Sparse samples are never made dense: both the
+    Andrade 2021, section 4: each class is centered, all are pooled, and the
+    covariance is that of Ledoit 2004, as in scikit-learn. Sparse samples are never made dense: both the
     covariance and its shrinkage follow from X'X, the means of classes, and lengths of rows. The result is dense.
 
     Examples

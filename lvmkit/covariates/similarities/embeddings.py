@@ -42,7 +42,7 @@ def from_embeddings(W: Any, *, n_neighbors: int | None = None) -> Array | sparse
 
     Notes
     -----
-    Convex covariate clustering (document 002), section 5.1. With `n_neighbors` the d × d numbers are never formed.
+    Andrade 2021, section 5.1. With `n_neighbors` the d × d numbers are never formed.
 
     Examples
     --------
@@ -115,9 +115,9 @@ def word_embeddings(X: Any, n_components: int = 50) -> Array:
 
     Notes
     -----
-    Stands for the word2vec of convex covariate clustering (document 002), section 5.1, and needs no download and no
+    Stands for the word2vec of Andrade 2021, section 5.1, and needs no download and no
     seed: eigenvectors of positive pointwise mutual information, log of n·n_ij/(n_i·n_j), of occurring in a text
-    together, scaled by the roots of their eigenvalues (Levy and Goldberg, 2014).
+    together, scaled by the roots of their eigenvalues (Levy 2014).
 
     Examples
     --------

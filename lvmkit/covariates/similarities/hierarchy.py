@@ -39,7 +39,7 @@ def from_hierarchy(levels: Any, weights: Sequence[float] | None = None) -> spars
 
     Notes
     -----
-    A similarity from an ontology, as convex covariate clustering (document 002), section 2, suggests.
+    A similarity from an ontology, as Andrade 2021, section 2, suggests.
 
     Examples
     --------

@@ -35,7 +35,7 @@ def nearest_neighbors(S: Any, n_neighbors: int = 5) -> sparse.csr_array:
 
     Notes
     -----
-    Convex covariate clustering (document 002), section 4, limits similarities so where memory ends (5 neighbors).
+    Andrade 2021, section 4, limits similarities so where memory ends (5 neighbors).
 
     Examples
     --------

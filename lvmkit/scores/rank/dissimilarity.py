@@ -31,7 +31,7 @@ def dissimilarity(one: npt.ArrayLike, other: npt.ArrayLike) -> float:
 
     Notes
     -----
-    SUSTain (document 001), section 4.4, after Wu et al. 2016: with C(j, k) the Pearson correlation of column j of
+    Perros 2018, section 4.4, after Wu 2016: with C(j, k) the Pearson correlation of column j of
     one and column k of the other, (2R − Σ_j max_k C(j, k) − Σ_k max_j C(j, k)) / 2R. Signs count, unlike in the
     staNMF toolbox; a column that does not vary is correlated with none (0).
 

@@ -94,7 +94,7 @@ def iter_rank_study(
 
     Notes
     -----
-    SUSTain (document 001), section 4.4: Υ(R), the mean dissimilarity over all pairs of B starts. Fits to more than
+    Perros 2018, section 4.4: Υ(R), the mean dissimilarity over all pairs of B starts. Fits to more than
     5,000 rows run side by side; seeds are drawn before the first, so that nothing depends on how many. A
     `DataWarning` is raised by the first fit only, as the others would say the same of the data.
 
@@ -176,7 +176,7 @@ def rank_study(
 
     Notes
     -----
-    SUSTain (document 001), section 4.4.
+    Perros 2018, section 4.4.
 
     Examples
     --------

@@ -63,7 +63,7 @@ class RankStudy:
 
     Notes
     -----
-    SUSTain (document 001), section 4.4. The recommended number has the smallest Υ; of those whose Υ exceeds it by no
+    Perros 2018, section 4.4. The recommended number has the smallest Υ; of those whose Υ exceeds it by no
     more than its standard error, or 0.01 if that is more, it is the one with the largest fit.
     """
 

@@ -71,8 +71,8 @@ def stability(
     Notes
     -----
     - *overlapping*: two fits on parts that share 80 % of the rows and have 10 % each of their own,
-      compared on the shared rows. Ruffini's thesis, section 6.4.1 ("MIMIC Dataset"), with these sizes and
-      five repeats; Ruffini et al. 2017, section 5.2 (stability analysis), report an index above 0.9.
+      compared on the shared rows. Ruffini thesis, section 6.4.1 ("MIMIC Dataset"), with these sizes and
+      five repeats; Ruffini 2017, section 5.2 (stability analysis), report an index above 0.9.
     - *bootstrap*: a fit on all rows and one on as many rows drawn with replacement, compared on the
       rows that were drawn, each once (Hennig 2007, section 3.1).
     - *halves*: fits on two disjoint halves; each predicts all rows.

@@ -1,4 +1,4 @@
-"""All clusters at a glance: the documents' table 1, figure 1a and figure 1b."""
+"""All clusters at a glance: table 1, figure 1a and figure 1b of Ruffini 2017."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Overview(Part):
         self.heat.param.update(selected=state.cluster, code=state.code)
 
     def _summary_rows(self) -> list[dict[str, Any]]:
-        """Return the documents' table 1."""
+        """Return table 1 of Ruffini 2017."""
         state = self.state
         table = relevance_summary(state.counts(), balance=state.balance, top=5)
         sizes = zip(table["n"], state.assignment.sizes, strict=True)
