@@ -5,42 +5,41 @@ Tables are made from values (`lvmkit.scores.CodeCounts` most of the time), chart
 """
 
 from lvmkit.charts.attributes import attributes_chart, attributes_table
-from lvmkit.charts.certainty import certainty_chart, certainty_table
 from lvmkit.charts.cluster_stability import cluster_stability_chart, cluster_stability_table
 from lvmkit.charts.code_profile import code_profile_chart, code_profile_table
 from lvmkit.charts.comparison import comparison_chart, comparison_table
 from lvmkit.charts.consensus import Consensus, consensus_chart, consensus_matrix
 from lvmkit.charts.curves import curves_chart, curves_table
+from lvmkit.charts.dendrogram import dendrogram_chart, dendrogram_table
 from lvmkit.charts.fit_time import fit_time_chart, fit_time_table
 from lvmkit.charts.frequencies import frequencies_chart, frequencies_table
 from lvmkit.charts.heatmap import Heatmap, heatmap_chart, heatmap_matrix
-from lvmkit.charts.merge_tree import merge_tree_chart, merge_tree_table
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
-from lvmkit.charts.posteriors import posteriors_chart, posteriors_table
+from lvmkit.charts.posterior_histogram import posterior_histogram_chart, posterior_histogram_table
 from lvmkit.charts.rank_curve import rank_chart, rank_table
 from lvmkit.charts.relevance import relevance_chart, relevance_summary, relevance_table
 from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit.charts.selection import selection_chart, selection_table
-from lvmkit.charts.shares import shares_chart, shares_table
 from lvmkit.charts.sizes import sizes_chart, sizes_table
 from lvmkit.charts.sparsity_path import sparsity_path_chart, sparsity_path_table
 from lvmkit.charts.stability import stability_chart, stability_table
 from lvmkit.charts.stability_curve import stability_curve_chart, stability_curve_table
+from lvmkit.charts.structure_plot import structure_plot_chart, structure_plot_table
 from lvmkit.charts.svg import png, png_data_uri, svg
 from lvmkit.charts.tensor_selection import tensor_selection_chart, tensor_selection_table
 from lvmkit.charts.tensor_slice import tensor_slice_chart, tensor_slice_table
 from lvmkit.charts.theme import theme, themed
 from lvmkit.charts.topic_map import topic_map_chart, topic_map_table
+from lvmkit.charts.topic_trends import topic_trends_chart, topic_trends_table
 from lvmkit.charts.tree import tree_chart, tree_table
 from lvmkit.charts.whitening import whitening_chart, whitening_table
+from lvmkit.core import moved
 
 __all__ = [
     "Consensus",
     "Heatmap",
     "attributes_chart",
     "attributes_table",
-    "certainty_chart",
-    "certainty_table",
     "cluster_stability_chart",
     "cluster_stability_table",
     "code_profile_chart",
@@ -51,20 +50,20 @@ __all__ = [
     "consensus_matrix",
     "curves_chart",
     "curves_table",
+    "dendrogram_chart",
+    "dendrogram_table",
     "fit_time_chart",
     "fit_time_table",
     "frequencies_chart",
     "frequencies_table",
     "heatmap_chart",
     "heatmap_matrix",
-    "merge_tree_chart",
-    "merge_tree_table",
     "path_curves_chart",
     "path_curves_table",
     "png",
     "png_data_uri",
-    "posteriors_chart",
-    "posteriors_table",
+    "posterior_histogram_chart",
+    "posterior_histogram_table",
     "rank_chart",
     "rank_table",
     "relevance_chart",
@@ -74,8 +73,6 @@ __all__ = [
     "score_card_table",
     "selection_chart",
     "selection_table",
-    "shares_chart",
-    "shares_table",
     "sizes_chart",
     "sizes_table",
     "sparsity_path_chart",
@@ -84,6 +81,8 @@ __all__ = [
     "stability_curve_chart",
     "stability_curve_table",
     "stability_table",
+    "structure_plot_chart",
+    "structure_plot_table",
     "svg",
     "tensor_selection_chart",
     "tensor_selection_table",
@@ -93,8 +92,24 @@ __all__ = [
     "themed",
     "topic_map_chart",
     "topic_map_table",
+    "topic_trends_chart",
+    "topic_trends_table",
     "tree_chart",
     "tree_table",
     "whitening_chart",
     "whitening_table",
 ]
+
+__getattr__ = moved.attributes(
+    "lvmkit.charts",
+    {
+        f"{old}_{kind}": f"{new}_{kind}"
+        for old, new in {
+            "certainty": "posterior_histogram",
+            "merge_tree": "dendrogram",
+            "posteriors": "structure_plot",
+            "shares": "topic_trends",
+        }.items()
+        for kind in ("chart", "table")
+    },
+)

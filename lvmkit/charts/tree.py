@@ -10,6 +10,7 @@ import pandas as pd
 from lvmkit.charts._frame import drawn, fitted, frame, text_width, x_pixels, y_pixels
 from lvmkit.charts._labels import cluster_link, hidden_note, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
+from lvmkit.core import moved
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
 from lvmkit.trees import Tree
@@ -91,9 +92,10 @@ def tree_table(
     )
 
 
+@moved.arguments(noun="row_name")
 @checked(width=1)
 def tree_chart(
-    table: pd.DataFrame, *, width: int = 860, title: str = "", noun: str = "rows"
+    table: pd.DataFrame, *, width: int = 860, title: str = "", row_name: str = "rows"
 ) -> alt.LayerChart:
     """Draw a tree as indented rows.
 
@@ -105,7 +107,7 @@ def tree_chart(
         Width of the picture, in pixels.
     title : str, default=""
         Heading; by default what the picture shows.
-    noun : str, default="rows"
+    row_name : str, default="rows"
         What is counted.
 
     Returns
@@ -130,7 +132,7 @@ def tree_chart(
     rows = _placed(table, room)
     n_cut = int(table["cluster"].notna().sum())
     whole = str(table["n"].iloc[0]) if len(table) else "0"
-    heading = title or f"{n_cut} cluster{'' if n_cut == 1 else 's'} of {whole} {noun}"
+    heading = title or f"{n_cut} cluster{'' if n_cut == 1 else 's'} of {whole} {row_name}"
     height = max(len(table), 1) * _ROW
     layers = [_lines(rows, height), *_texts(rows, height, room)]
     layers += _bars(rows, height, room, bars)

@@ -15,6 +15,10 @@ R = TypeVar("R")
 
 # Not here: modules with the name of a public function of their package, which the import would hide.
 MODULES = {
+    "lvmkit.charts.certainty": "lvmkit.charts.posterior_histogram",
+    "lvmkit.charts.merge_tree": "lvmkit.charts.dendrogram",
+    "lvmkit.charts.posteriors": "lvmkit.charts.structure_plot",
+    "lvmkit.charts.shares": "lvmkit.charts.topic_trends",
     "lvmkit.divisive": "lvmkit.trees",
     "lvmkit.factorization": "lvmkit.sustain",
     "lvmkit.fusion": "lvmkit.covariates",

@@ -216,3 +216,17 @@ def test_charts_name_the_columns_that_they_need(name):
         pytest.skip("drawn from no table")
     with pytest.raises(ValueError, match=r"^table must have the columns .*; there is no "):
         chart(pd.DataFrame(), **({"title": "Curves"} if name == "curves_chart" else {}))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("certainty_chart", "posterior_histogram_chart"),
+        ("merge_tree_table", "dendrogram_table"),
+        ("posteriors_table", "structure_plot_table"),
+        ("shares_chart", "topic_trends_chart"),
+    ],
+)
+def test_old_names_are_the_new_functions_and_warn(old, new):
+    with pytest.warns(FutureWarning, match=f"{old} is now {new}"):
+        assert getattr(charts, old) is getattr(charts, new)

@@ -40,7 +40,7 @@ def test_a_cut_names_and_meanings_are_in_the_table(tree: Tree) -> None:
 
 
 def test_rows_of_the_picture_are_links_and_lines_follow_the_strength(tree: Tree) -> None:
-    spec = tree_chart(tree_table(tree), noun="patients").to_dict()
+    spec = tree_chart(tree_table(tree), row_name="patients").to_dict()
     assert spec["title"]["text"] == [f"{len(tree.leaves)} clusters of 1,000 patients"]
     rows = [row for data in spec["datasets"].values() for row in data]
     links = {row["href"] for row in rows if "href" in row}

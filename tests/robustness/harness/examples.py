@@ -502,7 +502,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
     },
     "lvmkit.charts.curves_chart": _few(title="Error"),
     "lvmkit.charts.fit_time_table": lambda: {"runs": _fit_times()},
-    "lvmkit.charts.merge_tree_table": lambda: {"path": fitted("CovariateClusterPath")},
+    "lvmkit.charts.dendrogram_table": lambda: {"path": fitted("CovariateClusterPath")},
     "lvmkit.charts.path_curves_table": lambda: {"path": fitted("CovariateClusterPath")},
     "lvmkit.charts.png_data_uri": lambda: {"pixels": np.zeros((2, 3, 4), dtype=np.uint8)},
     "lvmkit.charts.rank_table": lambda: {"found": _ranks()},
@@ -512,7 +512,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
         "component": 0,
     },
     "lvmkit.charts.selection_table": lambda: {"found": _selected()},
-    "lvmkit.charts.shares_table": lambda: {
+    "lvmkit.charts.topic_trends_table": lambda: {
         "mixtures": BY_NAME["posteriors"](),
         "by": list(labels()),
     },

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lvmkit.charts import svg
-from lvmkit.charts.merge_tree import merge_tree_chart, merge_tree_table
+from lvmkit.charts.dendrogram import dendrogram_chart, dendrogram_table
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.covariates.tab import PathPart
 from lvmkit_widgets.ui.dashboard import Dashboard
@@ -112,18 +112,18 @@ def tree_fields(
         why = f"No covariate in it has an odds ratio of {state.least_odds:g} or more by itself: lower the limit."
     elif cluster is not None and (state.path[step].labels == cluster).sum() == 1:
         why = f"Cluster {cluster} is one covariate that has met no other up to this ν: move ν to the right."
-    chart = merge_tree_chart(table, width=760, links=links) if n else None
+    chart = dendrogram_chart(table, width=760, links=links) if n else None
     told = f"Tree of {n} covariates up to {state.told(step)}."
     return {"svg": "" if chart is None else svg(chart), "alt": told, "caption": why}
 
 
 def tree_table(state: PathState, step: int, cluster: int | None) -> Any:
     """Tabulate the tree of a cluster, or of all."""
-    return merge_tree_table(
+    return dendrogram_table(
         state.path,
         step,
         cluster=cluster,
         names=state.names,
         min_odds_ratio=state.least_odds,
-        most=state.most,
+        max_items=state.most,
     )

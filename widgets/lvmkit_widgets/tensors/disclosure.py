@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts.certainty import shown_counts
+from lvmkit.charts.posterior_histogram import shown_counts
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit.disclosure.text import coarse, shown_count

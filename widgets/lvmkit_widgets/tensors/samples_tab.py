@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.charts import (
-    certainty_chart,
-    certainty_table,
-    posteriors_chart,
-    posteriors_table,
+    posterior_histogram_chart,
+    posterior_histogram_table,
+    structure_plot_chart,
+    structure_plot_table,
     svg,
 )
 from lvmkit.scores import adjusted_rand, error_rate
@@ -132,9 +132,9 @@ class People(TensorPart):
         state = self.state
         theta = state.posteriors(state.place)
         if self.each.visible:
-            table = posteriors_table(theta, groups=state.samples.groups)
+            table = structure_plot_table(theta, groups=state.samples.groups)
             self.each.param.update(
-                svg=svg(posteriors_chart(table, width=760, picked=state.cluster)),
+                svg=svg(structure_plot_chart(table, width=760, picked=state.cluster)),
                 alt=f"How likely each of {len(theta):,} samples belongs to each cluster.",
             )
         self.certain.param.update(**certain_fields(state, state.place))
@@ -142,10 +142,12 @@ class People(TensorPart):
 
 def certain_fields(state: TensorState, place: int) -> dict[str, Any]:
     """Draw the histogram of largest posteriors."""
-    table = certainty_table(state.posteriors(place), threshold=THRESHOLD if state.hiding else None)
+    table = posterior_histogram_table(
+        state.posteriors(place), threshold=THRESHOLD if state.hiding else None
+    )
     picked = state.cluster if place == state.place else None
     return {
-        "svg": svg(certainty_chart(table, width=440, picked=picked)),
+        "svg": svg(posterior_histogram_chart(table, width=440, picked=picked)),
         "alt": "Histograms of the largest posterior of the samples of each cluster.",
     }
 

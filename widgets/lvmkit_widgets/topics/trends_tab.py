@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts import shares_chart, shares_table, svg
+from lvmkit.charts import svg, topic_trends_chart, topic_trends_table
 from lvmkit.core.typing import Array
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit_widgets.topics.documents_tab import Reading
@@ -118,7 +118,7 @@ def draw_course(state: TopicState, picked: int | None = None) -> str:
     orders = state.corpus.orders()
     hide = state.private and state.hide_small
     shares = state.mixtures(state.topics)
-    table = shares_table(
+    table = topic_trends_table(
         np.eye(state.topics.k)[shares.argmax(axis=1)] if hide else shares,
         orders.get(state.order),
         names=state.figures.names(),
@@ -128,7 +128,7 @@ def draw_course(state: TopicState, picked: int | None = None) -> str:
     if hide:
         table["share"] = without_small(table, state.threshold)
     title = state.order.replace("_", " ")
-    return svg(shares_chart(table, title=title, picked=picked, width=940))
+    return svg(topic_trends_chart(table, title=title, picked=picked, width=940))
 
 
 def without_small(table: pd.DataFrame, threshold: int) -> Array:

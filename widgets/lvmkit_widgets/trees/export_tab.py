@@ -140,4 +140,4 @@ def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
         share=weights[shown],
         terms=[figures.hints[i] for i in shown],
     )
-    return tree_chart(table, width=width, noun=state.noun)
+    return tree_chart(table, width=width, row_name=state.noun)

@@ -11,6 +11,7 @@ from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, x_pix
 from lvmkit.charts._merges import called, grown, members_of, ordered, shown_of
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
+from lvmkit.core import moved
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns, require_parts
 
@@ -21,8 +22,9 @@ _ODDS = 44  # pixels for the odds ratio of a covariate
 _WIDEST = 10_000  # of a picture: positions are pixels, so that the scale may be wider than any
 
 
-@checked(most=1, min_odds_ratio=0)
-def merge_tree_table(
+@moved.arguments(most="max_items")
+@checked(max_items=1, min_odds_ratio=0)
+def dendrogram_table(
     path: Any,
     step: int | None = None,
     *,
@@ -30,7 +32,7 @@ def merge_tree_table(
     covariates: Sequence[int] | None = None,
     names: Sequence[str] | None = None,
     min_odds_ratio: float = 1.0,
-    most: int = 60,
+    max_items: int = 60,
 ) -> pd.DataFrame:
     """Tabulate how clusters of covariates arise along ν, up to a solution.
 
@@ -51,7 +53,7 @@ def merge_tree_table(
         What covariates are called; by default as in the path, or x0, x1, …
     min_odds_ratio : float, default=1.0
         Covariates whose own odds ratio is smaller are not shown.
-    most : int, default=60
+    max_items : int, default=60
         Covariates to show at most: those with the largest odds ratios.
 
     Returns
@@ -81,7 +83,7 @@ def merge_tree_table(
     >>> class Path(list):
     ...     best, classes, feature_names = 1, np.array(["bad", "good"]), None
     >>> path = Path([at(0.1, [0, 1], [[1.0, 0.5], [0.0, 0.0]]), at(1.0, [0, 0], [[0.7], [0.0]])])
-    >>> merge_tree_table(path)[["label", "size", "class", "odds_ratio"]].round(2)
+    >>> dendrogram_table(path)[["label", "size", "class", "odds_ratio"]].round(2)
       label  size class  odds_ratio
     0           2   bad        2.01
     1    x0     1   bad        2.72
@@ -96,7 +98,7 @@ def merge_tree_table(
     texts = called(path, names, len(labels))
     members = members_of(labels, cluster, covariates)
     rows = grown(path, at, members)
-    shown = shown_of(rows, covariates, min_odds_ratio, most)
+    shown = shown_of(rows, covariates, min_odds_ratio, max_items)
     table = ordered(rows, shown)
     table["nu"] = [float(path[s].nu) for s in table["step"]]
     table["label"] = ["" if pd.isna(j) else texts[int(j)] for j in table["covariate"]]
@@ -113,7 +115,7 @@ def merge_tree_table(
 
 
 @checked(width=1)
-def merge_tree_chart(
+def dendrogram_chart(
     table: pd.DataFrame, *, width: int = 720, title: str = "", links: bool = True
 ) -> alt.LayerChart:
     """Draw how clusters arise: covariates on the left, the sets they join to further right.
@@ -121,7 +123,7 @@ def merge_tree_chart(
     Parameters
     ----------
     table : DataFrame
-        As made by `merge_tree_table`.
+        As made by `dendrogram_table`.
     width : int, default=720
         Width of the picture, in pixels.
     title : str, default=""
@@ -141,7 +143,7 @@ def merge_tree_chart(
     >>> class Path(list):
     ...     best, classes, feature_names = 1, np.array(["bad", "good"]), None
     >>> path = Path([at(0.1, [0, 1], [[1.0, 0.5], [0.0, 0.0]]), at(1.0, [0, 0], [[0.7], [0.0]])])
-    >>> merge_tree_chart(merge_tree_table(path)).to_dict()["title"]["text"]
+    >>> dendrogram_chart(dendrogram_table(path)).to_dict()["title"]["text"]
     ['How 2 covariates come together up to ν = 1']
     """
     floats = "odds_ratio order"

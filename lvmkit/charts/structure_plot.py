@@ -18,7 +18,7 @@ _HIGH, _LEGEND = 190, 20  # pixels: the bars, and the line of a legend
 
 
 @checked()
-def posteriors_table(
+def structure_plot_table(
     posteriors: npt.ArrayLike,
     *,
     names: Sequence[str] | None = None,
@@ -53,7 +53,7 @@ def posteriors_table(
 
     Examples
     --------
-    >>> table = posteriors_table([[0.1, 0.9], [0.8, 0.2]])
+    >>> table = structure_plot_table([[0.1, 0.9], [0.8, 0.2]])
     >>> table[["sample", "place", "label", "posterior"]].head(2)
        sample  place      label  posterior
     0       1      0  cluster 0        0.8
@@ -89,7 +89,7 @@ def posteriors_table(
 
 
 @checked(width=1)
-def posteriors_chart(
+def structure_plot_chart(
     table: pd.DataFrame, *, width: int = 760, picked: int | None = None, links: bool = True
 ) -> alt.LayerChart:
     """Draw each sample as a bar that its clusters share.
@@ -97,7 +97,7 @@ def posteriors_chart(
     Parameters
     ----------
     table : DataFrame
-        As made by `posteriors_table`; for some hundred samples. For more use `certainty_table`.
+        As made by `structure_plot_table`; for some hundred samples. For more use `posterior_histogram_table`.
     width : int, default=760
         Width of the picture, in pixels.
     picked : int, optional
@@ -112,7 +112,7 @@ def posteriors_chart(
 
     Examples
     --------
-    >>> posteriors_chart(posteriors_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
+    >>> structure_plot_chart(structure_plot_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
     ['Posteriors of 2 samples']
     """
     floats = "posterior below"

@@ -20,7 +20,7 @@ _NAME = 150  # of a value under the picture
 
 
 @checked(smallest=1)
-def shares_table(
+def topic_trends_table(
     mixtures: Any,
     by: Any = None,
     *,
@@ -62,7 +62,7 @@ def shares_table(
 
     Examples
     --------
-    >>> table = shares_table([[1, 0], [0.5, 0.5], [0, 1]], [1990, 1990, 1991], names=["war", ""])
+    >>> table = topic_trends_table([[1, 0], [0.5, 0.5], [0, 1]], [1990, 1990, 1991], names=["war", ""])
     >>> table[["group", "n", "label", "share"]].to_string(index=False, header=False).split("\n")
     ['1990  2 0 · war   0.75', '1990  2       1   0.25', '1991  1 0 · war   0.00', '1991  1       1   1.00']
     """
@@ -103,7 +103,7 @@ def shares_table(
 
 
 @checked(width=1)
-def shares_chart(
+def topic_trends_chart(
     table: pd.DataFrame, *, title: str = "", picked: int | None = None, width: int = 760
 ) -> alt.LayerChart:
     """Draw the shares: up to six topics stacked, more of them in a row each.
@@ -111,7 +111,7 @@ def shares_chart(
     Parameters
     ----------
     table : DataFrame
-        As made by `shares_table`.
+        As made by `topic_trends_table`.
     title : str, optional
         What the shares are drawn along, such as "year".
     picked : int, optional
@@ -126,8 +126,8 @@ def shares_chart(
 
     Examples
     --------
-    >>> table = shares_table([[1, 0], [0.5, 0.5], [0, 1]], [1990, 1990, 1991])
-    >>> shares_chart(table, title="year").to_dict()["title"]["text"]
+    >>> table = topic_trends_table([[1, 0], [0.5, 0.5], [0, 1]], [1990, 1990, 1991])
+    >>> topic_trends_chart(table, title="year").to_dict()["title"]["text"]
     ['Topics by year']
     """
     table = require_columns(

@@ -10,7 +10,7 @@ import pandas as pd
 
 from lvmkit.charts._frame import drawn, fitted, frame, margin, y_pixels
 from lvmkit.charts._labels import hidden_note
-from lvmkit.charts.posteriors import checked_posteriors, cluster_labels
+from lvmkit.charts.structure_plot import checked_posteriors, cluster_labels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
@@ -20,7 +20,7 @@ _ROW, _GAP = 54, 10  # pixels: the bars of a cluster, and the space below them
 
 
 @checked()
-def certainty_table(
+def posterior_histogram_table(
     posteriors: npt.ArrayLike,
     *,
     names: Sequence[str] | None = None,
@@ -52,7 +52,7 @@ def certainty_table(
 
     Examples
     --------
-    >>> table = certainty_table([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], n_bins=5)
+    >>> table = posterior_histogram_table([[0.1, 0.9], [0.8, 0.2], [0.3, 0.7]], n_bins=5)
     >>> table.loc[table["n"] > 0, ["label", "low", "high", "n"]]
            label  low  high    n
     3  cluster 0  0.8   0.9  1.0
@@ -98,7 +98,7 @@ def shown_counts(counts: Any, threshold: int) -> tuple[Any, Any]:
 
 
 @checked(width=1)
-def certainty_chart(
+def posterior_histogram_chart(
     table: pd.DataFrame, *, width: int = 520, picked: int | None = None
 ) -> alt.LayerChart:
     """Draw a row of bars for each cluster: how many of its samples belong to it how surely.
@@ -106,7 +106,7 @@ def certainty_chart(
     Parameters
     ----------
     table : DataFrame
-        As made by `certainty_table`.
+        As made by `posterior_histogram_table`.
     width : int, default=520
         Width of the picture, in pixels.
     picked : int, optional
@@ -119,7 +119,7 @@ def certainty_chart(
 
     Examples
     --------
-    >>> certainty_chart(certainty_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
+    >>> posterior_histogram_chart(posterior_histogram_table([[0.1, 0.9], [0.8, 0.2]])).to_dict()["title"]["text"]
     ['How surely samples belong to their cluster']
     """
     table = require_columns(table, text="label", whole="cluster", numbers="size low high n")
