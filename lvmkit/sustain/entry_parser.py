@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from lvmkit.sustain.phenotypes import Mode, Phenotypes, undotted
-from lvmkit.sustain.samples import Cells
+from lvmkit.sustain.count_cohort import Cells
+from lvmkit.sustain.phenotypes import FeatureMode, Phenotypes, undotted
 
 MOST = 1_000_000  # a larger count is a slip of the hand
 
 
-def read_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
+def parse_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
     """Understand entries typed by hand."""
     found: dict[tuple[int, ...], int] = {}
     unknown = []
@@ -40,7 +40,7 @@ def read_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
     return (tuple(cells.T), np.array(list(found.values()), dtype=np.int64)), unknown
 
 
-def row_of(cells: Cells, phenotypes: Phenotypes) -> Any:
+def counts_row(cells: Cells, phenotypes: Phenotypes) -> Any:
     """Return the counts of one patient as data for `transform`, (1, ...)."""
     places, counts = cells
     shape = (1, *(len(mode.codes) for mode in phenotypes.modes))
@@ -57,7 +57,7 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _place(typed: str, mode: Mode) -> int:
+def _place(typed: str, mode: FeatureMode) -> int:
     """Find a feature by its code, with or without dots, by its category, or by its title."""
     if typed in mode.place:
         return mode.place[typed]

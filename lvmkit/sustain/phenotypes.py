@@ -15,7 +15,7 @@ PLAIN = ("features", "columns")  # names of modes that tell nothing
 
 
 @dataclass(frozen=True, eq=False)
-class Mode:
+class FeatureMode:
     """The features of one mode and their scores."""
 
     name: str  # Such as "diagnosis"
@@ -59,7 +59,7 @@ class Phenotypes:
 
     model: Any  # Fitted
     weights: Labels  # (r,): λ of each
-    modes: tuple[Mode, ...]  # Those of features, in the order of the data
+    modes: tuple[FeatureMode, ...]  # Those of features, in the order of the data
     low: int  # Smallest and largest score that a patient can have
     high: int  # Smallest and largest score that a patient can have
 
@@ -88,7 +88,7 @@ class Phenotypes:
             low, high = bounds_of(model, m, factors[m])
             name = mode_name(model, m)
             of_kind = tuple((kinds or {}).get(code, name) for code in codes) if kinds else ()
-            modes.append(Mode(name, codes, told, factors[m], low, high, of_kind))
+            modes.append(FeatureMode(name, codes, told, factors[m], low, high, of_kind))
         low, high = bounds_of(model, 0, factors[0])
         return cls(model, np.asarray(model.weights_), tuple(modes), low, high)
 

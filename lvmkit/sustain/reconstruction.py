@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 
 from lvmkit.core.typing import Labels
+from lvmkit.sustain.count_cohort import Cells
 from lvmkit.sustain.phenotypes import Phenotypes
-from lvmkit.sustain.samples import Cells
 
 SEEN = 500  # cells of a patient that are told, the largest
 TRIED = 2_000  # cells of a phenotype that are multiplied out where nothing was seen
 UNSEEN = 20  # cells of these that are told
 
 
-def told_cells(phenotypes: Phenotypes, scores: Any, cells: Cells) -> list[dict[str, Any]]:
+def explain_cells(phenotypes: Phenotypes, scores: Any, cells: Cells) -> list[dict[str, Any]]:
     """Tell for every count of a patient what the scores say of it."""
     places, counts = cells
     rows = _rows(phenotypes, scores, tuple(axis[:SEEN] for axis in places), counts[:SEEN])
@@ -27,7 +27,7 @@ def told_cells(phenotypes: Phenotypes, scores: Any, cells: Cells) -> list[dict[s
     return rows + _rows(phenotypes, scores, more, np.zeros(len(order), dtype=np.int64))
 
 
-def told_error(phenotypes: Phenotypes, scores: Any, cells: Cells) -> str:
+def describe_error(phenotypes: Phenotypes, scores: Any, cells: Cells) -> str:
     """Say how near the scores of a patient come to the counts."""
     places, counts = cells
     seen = float(counts.sum())

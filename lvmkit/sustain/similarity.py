@@ -13,7 +13,7 @@ ALIKE = 0.9  # from here on two phenotypes are told to be nearly the same
 SAME = 0.7  # from here on a phenotype of another fit gets the name
 
 
-def likeness(a: Phenotypes, b: Phenotypes) -> Array:
+def cosine_similarities(a: Phenotypes, b: Phenotypes) -> Array:
     """Compare every phenotype with every other, (r, s)."""
     found = np.ones((len(a), len(b)))
     for mine, other in zip(a.modes, b.modes, strict=True):
@@ -21,7 +21,7 @@ def likeness(a: Phenotypes, b: Phenotypes) -> Array:
     return np.asarray(found.clip(-1, 1))
 
 
-def duplicates(cosines: Array) -> list[list[tuple[int, float]]]:
+def near_duplicates(cosines: Array) -> list[list[tuple[int, float]]]:
     """Find phenotypes that are nearly the same."""
     found = []
     for r, row in enumerate(cosines):
@@ -30,11 +30,11 @@ def duplicates(cosines: Array) -> list[list[tuple[int, float]]]:
     return found
 
 
-def partners(old: Phenotypes, new: Phenotypes) -> dict[int, int]:
+def match_phenotypes(old: Phenotypes, new: Phenotypes) -> dict[int, int]:
     """Find which phenotype of a new fit is which of an old one, where that is clear."""
     if [mode.codes for mode in old.modes] != [mode.codes for mode in new.modes]:
         return {}
-    cosines = likeness(old, new)
+    cosines = cosine_similarities(old, new)
     nearest, back = cosines.argmax(axis=1), cosines.argmax(axis=0)
     return {r: int(s) for r, s in enumerate(nearest) if back[s] == r and cosines[r, s] >= SAME}
 

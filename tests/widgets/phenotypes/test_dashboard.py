@@ -10,12 +10,12 @@ from scipy import sparse
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
-from lvmkit.sustain.entry_parser import read_entries, row_of
-from lvmkit.sustain.figures import Counted, Figures
+from lvmkit.sustain.count_cohort import CountCohort
+from lvmkit.sustain.entry_parser import counts_row, parse_entries
 from lvmkit.sustain.phenotypes import Phenotypes
-from lvmkit.sustain.reconstruction import told_cells, told_error
-from lvmkit.sustain.samples import People
-from lvmkit.sustain.similarity import duplicates, likeness, partners
+from lvmkit.sustain.reconstruction import describe_error, explain_cells
+from lvmkit.sustain.score_counts import DisclosedCounts, ScoreCounts
+from lvmkit.sustain.similarity import cosine_similarities, match_phenotypes, near_duplicates
 from lvmkit_widgets import ScoreCards
 from lvmkit_widgets.phenotypes.annotations import Marked
 from lvmkit_widgets.phenotypes.cards_tab import features_of, modes_of
@@ -107,7 +107,7 @@ def test_patients_are_counted_by_score(board, model):
     for r in range(3):
         scores = model.factors_[0][:, r]
         assert figures.counts(r) == [int((scores == level).sum()) for level in range(4)]
-        assert figures.having(r) == int((scores != 0).sum())
+        assert figures.n_with_score(r) == int((scores != 0).sum())
         assert figures.prevalence[r] == np.mean(scores != 0)
         for s in range(3):
             both = (scores != 0) & (model.factors_[0][:, s] != 0)
@@ -169,7 +169,7 @@ def test_modes_side_by_side_are_told_apart(tensor):
 
 def test_likeness_is_the_cosine_of_what_is_expected(model):
     phenotypes = Phenotypes.of(model)
-    found = likeness(phenotypes, phenotypes)
+    found = cosine_similarities(phenotypes, phenotypes)
     parts = [np.multiply.outer(model.factors_[1][:, r], model.factors_[2][:, r]) for r in range(3)]
     for r in range(3):
         for s in range(3):
@@ -186,12 +186,12 @@ def test_twins_are_told_on_both_cards():
     assert items[0]["alike"] == [[1, pytest.approx(cosine)]]
     assert items[1]["alike"] == [[0, pytest.approx(cosine)]]
     assert items[2]["alike"] == []
-    assert duplicates(np.eye(2)) == [[], []]
+    assert near_duplicates(np.eye(2)) == [[], []]
 
 
 def test_a_phenotype_without_features_is_like_none():
     phenotypes = Phenotypes.of(by_hand(np.zeros((4, 2)), [[0, 1], [0, 1]], weights=[1, 1]))
-    assert likeness(phenotypes, phenotypes).round(9).tolist() == [[0, 0], [0, 1]]
+    assert cosine_similarities(phenotypes, phenotypes).round(9).tolist() == [[0, 0], [0, 1]]
     assert phenotypes.hint(0) == ""
 
 
@@ -204,18 +204,18 @@ def test_names_go_to_what_is_clearly_the_same(model):
         labels=model.mode_labels_,
     )
     old, new = Phenotypes.of(model), Phenotypes.of(again)
-    assert partners(old, new) == {0: 1, 1: 2, 2: 0}
+    assert match_phenotypes(old, new) == {0: 1, 1: 2, 2: 0}
     other = by_hand(np.zeros((9, 2)), [[1, 0], [0, 1]], weights=[1, 1])
-    assert partners(old, Phenotypes.of(other)) == {}
+    assert match_phenotypes(old, Phenotypes.of(other)) == {}
     unclear = Phenotypes.of(by_hand(np.zeros((9, 2)), [[1, 1], [1, 1], [1, 1]], weights=[1, 1]))
-    assert partners(unclear, unclear) == {0: 0}
+    assert match_phenotypes(unclear, unclear) == {0: 0}
 
 
 # -- one patient -----------------------------------------------------------------------------------
 
 
 def test_scores_multiply_out_to_counts(model, tensor):
-    phenotypes, people = Phenotypes.of(model), People(tensor)
+    phenotypes, people = Phenotypes.of(model), CountCohort(tensor)
     counts = product_of(model)
     for row in range(0, 300, 7):
         cells = people.cells(row, phenotypes)
@@ -224,7 +224,7 @@ def test_scores_multiply_out_to_counts(model, tensor):
         dense[places] = seen
         np.testing.assert_array_equal(dense, counts[row])
         assert (np.diff(seen) <= 0).all()
-        told = told_cells(phenotypes, model.factors_[0][row], cells)
+        told = explain_cells(phenotypes, model.factors_[0][row], cells)
         assert (
             [entry["seen"] for entry in told] == [entry["expected"] for entry in told] == list(seen)
         )
@@ -232,12 +232,12 @@ def test_scores_multiply_out_to_counts(model, tensor):
             sums = [part.split(" (")[0] for part in entry["how"].split(" + ")]
             terms = [np.prod([int(x) for x in part.split(" · ")]) for part in sums]
             assert sum(terms) == entry["expected"]
-    assert told_error(phenotypes, model.factors_[0][0], people.cells(0, phenotypes))
+    assert describe_error(phenotypes, model.factors_[0][0], people.cells(0, phenotypes))
 
 
 def test_what_was_expected_but_not_seen_stands_last():
     phenotypes = Phenotypes.of(by_hand([[0]], [[3], [1], [0]], weights=[2]))
-    told = told_cells(phenotypes, np.array([2]), ((np.array([2, 0]),), np.array([7, 5])))
+    told = explain_cells(phenotypes, np.array([2]), ((np.array([2, 0]),), np.array([7, 5])))
     assert [(e["what"], e["seen"], e["expected"]) for e in told] == [
         ("feature 2", 7, 0),
         ("feature 0", 5, 12),
@@ -247,23 +247,25 @@ def test_what_was_expected_but_not_seen_stands_last():
     assert told[1]["how"] == "2 · 2 · 3 (phenotype 0)"
     negative = Phenotypes.of(by_hand([[0]], [[-1]], weights=[1], min_score=-1))
     cells = ((np.array([0]),), np.array([1]))
-    assert told_cells(negative, np.array([-1]), cells)[0]["how"] == "1 · (−1) · (−1) (phenotype 0)"
+    assert (
+        explain_cells(negative, np.array([-1]), cells)[0]["how"] == "1 · (−1) · (−1) (phenotype 0)"
+    )
 
 
 def test_entries_are_read_as_people_type_them(model):
     phenotypes = Phenotypes.of(model, [{"V27": "Delivery"}])
     text = "428 + loop: 3\n42731 + statin; delivery + none : 2\n428.0+loop"
-    (places, counts), unknown = read_entries(text, phenotypes)
+    (places, counts), unknown = parse_entries(text, phenotypes)
     assert unknown == []
     assert list(zip(*(axis.tolist() for axis in places), counts.tolist(), strict=True)) == [
         (0, 0, 4),
         (1, 1, 1),
         (4, 3, 2),
     ]
-    row = row_of((places, counts), phenotypes)
+    row = counts_row((places, counts), phenotypes)
     assert row.shape == (1, 6, 4)
     assert row.sum() == 7
-    _, unknown = read_entries("428\n999 + loop\n428 + loop: many\n428 + loop: 0", phenotypes)
+    _, unknown = parse_entries("428\n999 + loop\n428 + loop: many\n428 + loop: 0", phenotypes)
     assert [told.split("”: ")[1] for told in unknown] == [
         "an entry is diagnosis + drug",
         "the model has no diagnosis “999”",
@@ -443,7 +445,7 @@ def test_another_fit_keeps_the_names_of_what_stays_alike(cohort):
         name = state.marked.of(r).name
         if name:
             old = Phenotypes.of(first)
-            near = likeness(old, state.phenotypes)[int(name[-1]), r]
+            near = cosine_similarities(old, state.phenotypes)[int(name[-1]), r]
             assert near >= 0.7
         assert state.marked.of(r).mark == ""
     assert len(board.components["cards"].items) == 4
@@ -641,6 +643,6 @@ def test_headings_say_what_there_is(board):
 def test_many_patients_are_counted_in_one_pass():
     random = np.random.default_rng(0)
     scores = random.integers(-1, 4, (5_000, 40)).astype(np.int8)
-    counted = Counted.of(scores, range(-1, 4))
+    counted = ScoreCounts.of(scores, range(-1, 4))
     assert counted.counts.sum() == scores.size
-    assert Figures(counted, 0).having(7) == (scores[:, 7] != 0).sum()
+    assert DisclosedCounts(counted, 0).n_with_score(7) == (scores[:, 7] != 0).sum()

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
-from lvmkit.sustain.figures import Counted, Figures
+from lvmkit.sustain.score_counts import DisclosedCounts, ScoreCounts
 from lvmkit_widgets import ScoreCards
 from lvmkit_widgets.phenotypes.export_tab import FILES, card_table
 
@@ -147,9 +147,9 @@ def test_no_small_count_follows_from_all_that_is_shown_of_a_card():
         n = int(random.choice([15, 40, 300, 2000]))
         share = random.dirichlet(random.choice([0.1, 0.5, 2], 6))
         scores = random.choice(6, size=(n, 1), p=share)
-        figures = Figures(Counted.of(scores, range(6)), T)
+        figures = DisclosedCounts(ScoreCounts.of(scores, range(6)), T)
         whole = np.bincount(scores[:, 0], minlength=6)
-        shown, having = figures.counts(0), figures.having(0)
+        shown, having = figures.counts(0), figures.n_with_score(0)
         assert all(x == y or isinstance(y, str) for x, y in zip(whole, shown, strict=True))
         assert isinstance(having, str) == isinstance(shown[0], str)
         sums = {"A_eq": [np.ones(6)], "b_eq": [n], "bounds": [known(text) for text in shown]}
@@ -173,15 +173,15 @@ def test_no_small_count_follows_from_the_groups_that_may_be_told_besides():
         levels = range(-2, 5)
         share = random.dirichlet(random.choice([0.1, 0.5, 2], 7))
         scores = random.choice(levels, size=(n, 1), p=share)
-        figures = Figures(Counted.of(scores, levels), T)
+        figures = DisclosedCounts(ScoreCounts.of(scores, levels), T)
         whole = np.bincount(scores[:, 0] + 2, minlength=7)
-        sums = np.array([[True] * 7, *groups_of(levels, figures.told_from(0))], dtype=float)
+        sums = np.array([[True] * 7, *groups_of(levels, figures.cutoffs(0))], dtype=float)
         bounds = [known(text) for text in figures.counts(0)]
         for aim in np.eye(7)[(whole > 0) & (whole < T)]:
             found += len(sums) > 1
             given = {"A_eq": sums, "b_eq": sums @ whole, "bounds": bounds}
             low, high = (linprog(sign * aim, **given) for sign in (1, -1))
-            assert -high.fun - low.fun >= T - 2, (whole, figures.counts(0), figures.told_from(0))
+            assert -high.fun - low.fun >= T - 2, (whole, figures.counts(0), figures.cutoffs(0))
     assert found > 50
 
 
@@ -205,9 +205,11 @@ def test_a_group_that_tells_a_hidden_count_does_not_open_in_the_explorer():
 
 def test_the_list_of_levels_leaves_out_what_a_second_group_would_tell():
     counts = np.array([[300, 8, 70, 22, 0, 0]])
-    figures = Figures(Counted(400, range(6), counts, np.zeros((1, 1), dtype=np.int64)), T)
+    figures = DisclosedCounts(
+        ScoreCounts(400, range(6), counts, np.zeros((1, 1), dtype=np.int64)), T
+    )
     assert figures.counts(0) == [300, "<11", 70, "hidden", 0, 0]
-    assert figures.told_from(0) == [1, 4, 5]  # 92 of 2 or more would leave 8 of 1
+    assert figures.cutoffs(0) == [1, 4, 5]  # 92 of 2 or more would leave 8 of 1
 
 
 def test_two_phenotypes_together_tell_of_no_few_people():
@@ -215,7 +217,7 @@ def test_two_phenotypes_together_tell_of_no_few_people():
     for _ in range(60):
         n = int(random.choice([30, 200, 900]))
         scores = (random.random((n, 5)) < random.choice([0.02, 0.3, 0.97], 5)).astype(int)
-        figures = Figures(Counted.of(scores, range(2)), T)
+        figures = DisclosedCounts(ScoreCounts.of(scores, range(2)), T)
         for r in range(5):
             for s in range(5):
                 both = figures.both[r][s]
@@ -229,10 +231,10 @@ def test_two_phenotypes_together_tell_of_no_few_people():
 
 def test_of_a_handful_of_people_nothing_is_told():
     scores = np.array([[0], [1], [1], [2]])
-    figures = Figures(Counted.of(scores, range(3)), T)
+    figures = DisclosedCounts(ScoreCounts.of(scores, range(3)), T)
     assert figures.total == "<11"
     assert all(isinstance(text, str) for text in figures.counts(0))
-    assert isinstance(figures.having(0), str)
+    assert isinstance(figures.n_with_score(0), str)
     assert np.isnan(figures.prevalence[0])
 
 

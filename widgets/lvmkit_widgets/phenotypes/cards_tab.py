@@ -7,9 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.core.typing import Labels
-from lvmkit.sustain.figures import Figures
-from lvmkit.sustain.phenotypes import Mode, Phenotypes
-from lvmkit.sustain.similarity import duplicates, likeness
+from lvmkit.sustain.phenotypes import FeatureMode, Phenotypes
+from lvmkit.sustain.score_counts import DisclosedCounts
+from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.phenotypes.tab import CardsPart
 from lvmkit_widgets.ui.dashboard import Dashboard
@@ -77,7 +77,7 @@ class Grid(CardsPart):
         say[str(told["field"])](phenotype, str(told["value"]))
 
 
-def parts_of(phenotypes: Phenotypes) -> list[tuple[str, Mode, Labels]]:
+def parts_of(phenotypes: Phenotypes) -> list[tuple[str, FeatureMode, Labels]]:
     """List the features that any phenotype scores, by mode and kind: the browser gets no others."""
     return [
         (kind, mode, places[mode.scores[places].any(axis=1)])
@@ -112,10 +112,10 @@ def features_of(phenotypes: Phenotypes) -> list[list[list[list[int]]]]:
     return found
 
 
-def numbers_of(phenotypes: Phenotypes, figures: Figures, *, known: bool) -> dict[str, Any]:
+def numbers_of(phenotypes: Phenotypes, figures: DisclosedCounts, *, known: bool) -> dict[str, Any]:
     """Describe the cards but for what is said of them."""
-    cosines, shares = likeness(phenotypes, phenotypes), figures.prevalence
-    alike, features = duplicates(cosines), features_of(phenotypes)
+    cosines, shares = cosine_similarities(phenotypes, phenotypes), figures.prevalence
+    alike, features = near_duplicates(cosines), features_of(phenotypes)
     items = [
         {
             "id": r,
@@ -124,7 +124,7 @@ def numbers_of(phenotypes: Phenotypes, figures: Figures, *, known: bool) -> dict
             "size": int(phenotypes.sizes[r]),
             "features": features[r],
             "counts": figures.counts(r) if known else [],
-            "having": figures.having(r) if known else None,
+            "having": figures.n_with_score(r) if known else None,
             "share": float(shares[r]) if known else None,
             "alike": alike[r],
         }

@@ -9,8 +9,8 @@ import panel as pn
 from sklearn.base import clone
 
 from lvmkit.core.arguments import checked
-from lvmkit.sustain.samples import People
-from lvmkit.sustain.scored import fitted
+from lvmkit.sustain.count_cohort import CountCohort
+from lvmkit.sustain.scored_model import fit_with_progress
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.phenotypes.cards_tab import Grid, numbers_of
 from lvmkit_widgets.phenotypes.export_tab import Files
@@ -65,7 +65,7 @@ class ScoreCards(PartsBoard[CardsState]):
     def __init__(
         self, model: Any, cohort: Any = None, *, private: bool = True, name: str = ""
     ) -> None:
-        people = None if cohort is None else People(cohort, name=name)
+        people = None if cohort is None else CountCohort(cohort, name=name)
         state = CardsState(_fitted(model, people), people, private=private)
         self._name = name or ("" if people is None else people.name)
         self._below: dict[str, Any] = {}
@@ -193,7 +193,7 @@ class ScoreCards(PartsBoard[CardsState]):
             )
 
 
-def _fitted(model: Any, people: People | None) -> Any:
+def _fitted(model: Any, people: CountCohort | None) -> Any:
     """Return the model, or a copy fitted to the cohort if it is not fitted yet."""
     if hasattr(model, "factors_") or not hasattr(model, "max_score"):
         return model
@@ -203,4 +203,4 @@ def _fitted(model: Any, people: People | None) -> Any:
             "call fit first, or pass the cohort."
         )
         raise ValueError(message)
-    return fitted(clone(model), people.cohort)
+    return fit_with_progress(clone(model), people.cohort)

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.core.validation import DataWarning
-from lvmkit.sustain.entry_parser import read_entries, row_of
-from lvmkit.sustain.reconstruction import told_cells, told_error
-from lvmkit.sustain.samples import Cells
+from lvmkit.sustain.count_cohort import Cells
+from lvmkit.sustain.entry_parser import counts_row, parse_entries
+from lvmkit.sustain.reconstruction import describe_error, explain_cells
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.phenotypes.tab import CardsPart
 from lvmkit_widgets.ui.dashboard import Dashboard
@@ -111,11 +111,11 @@ class Single(CardsPart):
     def score(self) -> None:
         """Score the patient that was typed."""
         phenotypes = self.state.phenotypes
-        cells, unknown = read_entries(str(self.form.values.get("entries") or ""), phenotypes)
+        cells, unknown = parse_entries(str(self.form.values.get("entries") or ""), phenotypes)
         if not len(cells[1]):
             message = f"No entry was understood. {'; '.join(unknown)}".strip()
             raise ValueError(message)
-        row = row_of(cells, phenotypes)
+        row = counts_row(cells, phenotypes)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DataWarning)
             scores = np.asarray(self.state.model.transform(row))[0]
@@ -165,7 +165,7 @@ class Single(CardsPart):
         with_score = int(np.count_nonzero(scores))
         self.answer.text = (
             f"**{who}** has a score on {with_score} of {len(phenotypes)} phenotypes. "
-            f"{told_error(phenotypes, scores, cells)}{left_out}"
+            f"{describe_error(phenotypes, scores, cells)}{left_out}"
         )
         self.scores.rows = [
             {
@@ -177,7 +177,7 @@ class Single(CardsPart):
             }
             for r in range(len(phenotypes))
         ]
-        self.cells.param.update(rows=told_cells(phenotypes, scores, cells), page=0)
+        self.cells.param.update(rows=explain_cells(phenotypes, scores, cells), page=0)
         self.scores.visible = self.cells.visible = True
 
     def _clear(self, text: str) -> None:

@@ -13,11 +13,11 @@ from sklearn.base import clone
 
 from lvmkit.core.typing import Labels
 from lvmkit.mixtures.refit import Job, Progress
-from lvmkit.sustain.figures import Figures
+from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.phenotypes import Phenotypes
-from lvmkit.sustain.samples import People
-from lvmkit.sustain.scored import Read, fitted
-from lvmkit.sustain.similarity import partners
+from lvmkit.sustain.score_counts import DisclosedCounts
+from lvmkit.sustain.scored_model import ScoredModel, fit_with_progress
+from lvmkit.sustain.similarity import match_phenotypes
 from lvmkit_widgets.phenotypes.annotations import MARKS, Marked, tidied
 from lvmkit_widgets.ui.history import History, Step, Walks
 
@@ -32,7 +32,7 @@ START = (
 class View:
     """What is looked at: the unit of undo and redo."""
 
-    read: Read  # The model with its phenotypes
+    read: ScoredModel  # The model with its phenotypes
     marked: Marked  # What is said of them
 
 
@@ -49,10 +49,10 @@ class CardsState(Walks, param.Parameterized):
     threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
     message = param.String(default="", doc="What the last step did, in words.")
 
-    def __init__(self, model: Any, people: People | None, *, private: bool = True) -> None:
+    def __init__(self, model: Any, people: CountCohort | None, *, private: bool = True) -> None:
         self.people, self.private = people, private
         self._figures: tuple[Any, ...] = (None, None, None)
-        read = Read.of(model, people)
+        read = ScoredModel.of(model, people)
         kept = Marked.kept_with(len(read.phenotypes), getattr(model, "annotations_", None))
         super().__init__(history=History((Step("Opened", START, View(read, kept)),)))
 
@@ -101,20 +101,20 @@ class CardsState(Walks, param.Parameterized):
         return len(self.scores) > 0
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> DisclosedCounts:
         """Numbers of patients as the screen shows them; the same object while nothing changes."""
         return self.figures_of(self.threshold if self.private and self.hide_small else 0)
 
     @property
-    def shared_figures(self) -> Figures:
+    def shared_figures(self) -> DisclosedCounts:
         """Numbers of patients as files and saved pages show them."""
         return self.figures_of(self.threshold if self.private else 0)
 
-    def figures_of(self, threshold: int) -> Figures:
+    def figures_of(self, threshold: int) -> DisclosedCounts:
         """Return the numbers of patients."""
         counted = self.view.read.counted
         if self._figures[:2] != (counted, threshold):
-            self._figures = (counted, threshold, Figures(counted, threshold))
+            self._figures = (counted, threshold, DisclosedCounts(counted, threshold))
         return self._figures[2]
 
     def label(self, phenotype: int) -> str:
@@ -133,7 +133,7 @@ class CardsState(Walks, param.Parameterized):
 
     def levels_told(self, phenotype: int) -> list[int]:
         """List the levels at which the patients who reach them may be set against all others."""
-        levels = self.shared_figures.told_from(phenotype)
+        levels = self.shared_figures.cutoffs(phenotype)
         n = len(self.scores)
         return [level for level in levels if 0 < len(self.rows_from(phenotype, level)) < n]
 
@@ -171,11 +171,11 @@ class CardsState(Walks, param.Parameterized):
         if not isinstance(getattr(model, "init", ""), str):
             model.set_params(init="best")
 
-        def work(progress: Progress | None) -> Read:
-            return Read.of(fitted(model, people.cohort, progress), people)
+        def work(progress: Progress | None) -> ScoredModel:
+            return ScoredModel.of(fit_with_progress(model, people.cohort, progress), people)
 
-        def done(read: Read) -> None:
-            pairs = partners(old.read.phenotypes, read.phenotypes)
+        def done(read: ScoredModel) -> None:
+            pairs = match_phenotypes(old.read.phenotypes, read.phenotypes)
             text = f"Fitted {n_components} phenotypes with scores up to {max_score}"
             code = f"state.refit({n_components}, max_score={max_score})"
             marked = old.marked.carried(pairs)

@@ -25,7 +25,7 @@ def phenotypes_table(state: CardsState) -> pd.DataFrame:
             "features": int(phenotypes.sizes[r]),
         }
         if state.known:
-            row |= {state.noun: figures.having(r), "share": figures.prevalence[r]}
+            row |= {state.noun: figures.n_with_score(r), "share": figures.prevalence[r]}
             levels = zip(phenotypes.levels, figures.counts(r), strict=True)
             row |= {f"score_{level}": n for level, n in levels}
         rows.append(row | {"note": said.note})

@@ -19,7 +19,7 @@ from lvmkit.sustain.unfolding import Unfolded
 Cells = tuple[tuple[Labels, ...], Labels]
 
 
-class People:
+class CountCohort:
     """Rows of counts with what is known of each."""
 
     def __init__(self, cohort: Any, *, name: str = "") -> None:
@@ -176,7 +176,7 @@ class People:
         return str(told or "")
 
 
-def is_fitted_to(model: Any, people: People) -> bool:
+def is_fitted_to(model: Any, people: CountCohort) -> bool:
     """Tell whether a model was fitted to these patients, so that it knows their scores."""
     if tuple(len(factor) for factor in model.factors_) != people.shape:
         return False

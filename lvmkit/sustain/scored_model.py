@@ -11,21 +11,21 @@ import numpy as np
 
 from lvmkit.core.typing import Labels, Progress
 from lvmkit.core.validation import DataWarning
-from lvmkit.sustain.figures import Counted
+from lvmkit.sustain.count_cohort import CountCohort, is_fitted_to
 from lvmkit.sustain.phenotypes import Phenotypes
-from lvmkit.sustain.samples import People, is_fitted_to
+from lvmkit.sustain.score_counts import ScoreCounts
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class ScoredModel:
     """A fitted model, and the scores of the patients under it."""
 
     phenotypes: Phenotypes  # Of the model
     scores: Labels  # (n, r): One row for each patient; none where they are not known
-    counted: Counted  # Patients by score
+    counted: ScoreCounts  # Patients by score
 
     @classmethod
-    def of(cls, model: Any, people: People | None) -> Read:
+    def of(cls, model: Any, people: CountCohort | None) -> ScoredModel:
         """Read a model, and score the patients if it was fitted to others."""
         if people is None:
             phenotypes = Phenotypes.of(model)
@@ -41,10 +41,10 @@ class Read:
         low = min(phenotypes.low, int(scores.min(initial=0)))
         high = max(phenotypes.high, int(scores.max(initial=0)))
         seen = replace(phenotypes, low=low, high=high)
-        return cls(seen, scores, Counted.of(scores, seen.levels))
+        return cls(seen, scores, ScoreCounts.of(scores, seen.levels))
 
 
-def fitted(model: Any, data: Any, progress: Progress | None = None) -> Any:
+def fit_with_progress(model: Any, data: Any, progress: Progress | None = None) -> Any:
     """Fit a model, telling how far it is if it can."""
     tell = progress or (lambda *told: None)
     given = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}

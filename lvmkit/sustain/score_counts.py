@@ -16,7 +16,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class ScoreCounts:
     """Patients by score."""
 
     n: int  # Patients in all
@@ -25,7 +25,7 @@ class Counted:
     both: npt.NDArray[np.int64]  # (r, r): Patients with a score other than 0 in both phenotypes
 
     @classmethod
-    def of(cls, scores: Labels, levels: range) -> Counted:
+    def of(cls, scores: Labels, levels: range) -> ScoreCounts:
         """Count patients."""
         n, r = scores.shape
         counts = np.zeros((r, len(levels)), dtype=np.int64)
@@ -42,10 +42,10 @@ class Counted:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class DisclosedCounts:
     """Numbers of patients as they may be shown."""
 
-    counted: Counted  # All numbers
+    counted: ScoreCounts  # All numbers
     threshold: int  # Smaller counts are hidden; 0 hides nothing
 
     @cached_property
@@ -72,7 +72,7 @@ class Figures:
             shown_count(x, n, self.threshold) for x, n in zip(shown, whole.tolist(), strict=True)
         ]
 
-    def told_from(self, phenotype: int) -> list[int]:
+    def cutoffs(self, phenotype: int) -> list[int]:
         """List the levels from which patients may be counted together."""
         levels, found, start = self.counted.levels, [], 0
         for cut in range(1, len(levels)):
@@ -81,7 +81,7 @@ class Figures:
                 start = cut
         return found
 
-    def having(self, phenotype: int) -> int | str:
+    def n_with_score(self, phenotype: int) -> int | str:
         """Return the patients whose score is not 0."""
         counted = self.counted
         if self._hidden[phenotype, counted.zero]:
@@ -100,7 +100,7 @@ class Figures:
     @cached_property
     def prevalence(self) -> Array:
         """Share of the patients whose score is not 0 (r,); NaN where hidden."""
-        found = [self.having(r) for r in range(len(self.counted.counts))]
+        found = [self.n_with_score(r) for r in range(len(self.counted.counts))]
         n = max(self.counted.n, 1)
         return np.array([np.nan if isinstance(x, str) else x / n for x in found])
 
