@@ -73,7 +73,7 @@ PUBLIC = {
         *("lift", "match", "relevance", "stability", "CodeCounts", "Matching"),
         *("coherence", "description_length", "perplexity", "sample_accuracy"),
         *("select_n_components", "iter_stability", "predictive_power"),
-        *("stability_over", "stability_study", "StabilityStudy"),
+        *("compare_stability", "stability_study", "StabilityStudy"),
         *("dissimilarity", "fit", "iter_rank_study", "rank_study", "RankStudy"),
     },
     "lvmkit.charts": {

@@ -25,7 +25,7 @@ def stability_curve_table(found: pd.DataFrame) -> pd.DataFrame:
     Parameters
     ----------
     found : DataFrame
-        As returned by `lvmkit.scores.stability_over`.
+        As returned by `lvmkit.scores.compare_stability`.
 
     Returns
     -------

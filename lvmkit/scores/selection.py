@@ -21,7 +21,7 @@ from lvmkit.core.validation import DataWarning, listed, require_number, widened
 from lvmkit.scores.coherence import coherence
 from lvmkit.scores.description_length import description_length, of_words
 from lvmkit.scores.perplexity import perplexity
-from lvmkit.scores.stability.resampling import options_of
+from lvmkit.scores.stability.refits import options_of
 from lvmkit.scores.stability.score import overlapping_fits, stability
 
 HIGHER_IS_BETTER = {

@@ -183,7 +183,9 @@ def entry_points():
         "description_length": lambda X: scores.description_length(bernoulli, X),
         "description_length of topics": lambda X: scores.description_length(dirichlet, X),
         "stability": lambda X: scores.stability(models.BernoulliMixture(2), X, n_repeats=2),
-        "stability_over": lambda X: scores.stability_over(models.BernoulliMixture(2), X, [1, 2]),
+        "compare_stability": lambda X: scores.compare_stability(
+            models.BernoulliMixture(2), X, [1, 2]
+        ),
         "stability_study": lambda X: scores.stability_study(models.BernoulliMixture(2), X),
         "iter_stability": lambda X: list(scores.iter_stability(models.BernoulliMixture(2), X)),
         "select_n_components": lambda X: scores.select_n_components(
@@ -734,7 +736,7 @@ def test_a_fresh_seed_may_be_asked_for():
     again = {"n_repeats": 2, "random_state": None}
     assert scores.stability(model, X, protocol="bootstrap", **again).shape == (2,)
     assert scores.stability_study(model, X, **again).n_repeats == 2
-    assert len(scores.stability_over({"a": model}, X, [2, 3], **again))
+    assert len(scores.compare_stability({"a": model}, X, [2, 3], **again))
     assert len(scores.select_n_components(models.PoissonMixture(2), X, [2], **again))
     assert len(scores.predictive_power([0, 1] * 20, [False, True] * 20, **again)) == 2
     study = scores.rank_study(lvmkit.SUSTain(), X, [2], n_starts=2, random_state=None)
@@ -761,7 +763,7 @@ def test_studies_draw_one_seed_afresh_from_which_all_else_follows(monkeypatch):
     for study in (
         lambda: scores.stability(model, X, protocol="bootstrap", **again),
         lambda: scores.stability_study(model, X, **again),
-        lambda: scores.stability_over({"a": model, "b": poisson}, X, [2, 3], **again),
+        lambda: scores.compare_stability({"a": model, "b": poisson}, X, [2, 3], **again),
         lambda: scores.select_n_components(poisson, X, [2, 3], **again),
     ):
         drawn.clear()

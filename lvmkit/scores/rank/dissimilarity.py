@@ -1,4 +1,4 @@
-"""How unlike two factors are, whatever the order of their components."""
+"""Dissimilarity of two factor matrices, whatever the order of their components."""
 
 from collections.abc import Sequence
 

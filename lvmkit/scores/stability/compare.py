@@ -1,4 +1,4 @@
-"""Stability over a range of numbers of clusters, or of depths, by several methods; and which to take."""
+"""Stability of several methods over numbers of clusters or depths, and the value to choose."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,10 +15,21 @@ from lvmkit.core.linalg import known_seed
 from lvmkit.core.progress import Interruptible, told
 from lvmkit.core.typing import Labels, Progress, RandomState
 from lvmkit.core.validation import DataWarning, require_number
-from lvmkit.scores.stability.refits import Report, found_by, in_order, n_workers, rows_of
-from lvmkit.scores.stability.resampling import Draw, Protocol, Refit, draws, seed_names, whole
-from lvmkit.scores.stability.runs import warn_if_ended
+from lvmkit.scores.stability.refits import (
+    Protocol,
+    Refit,
+    Repeat,
+    Report,
+    draw_repeats,
+    found_by,
+    in_order,
+    n_workers,
+    rows_of,
+    seed_names,
+    whole,
+)
 from lvmkit.scores.stability.score import agreement
+from lvmkit.scores.stability.study import warn_if_ended
 
 PARAMETERS = ("n_components", "n_clusters", "max_leaf_nodes", "max_depth")
 """Options that set how many clusters there are, in the order they are looked for."""
@@ -34,7 +45,7 @@ class _Cell(NamedTuple):
     value: Any
     estimator: Any
     base: list[Refit]
-    made: list[Draw]
+    made: list[Repeat]
 
 
 class Recommendation(NamedTuple):
@@ -45,7 +56,7 @@ class Recommendation(NamedTuple):
 
 
 @checked(goal=0)
-def stability_over(
+def compare_stability(
     methods: Mapping[str, Method] | Method,
     X: Any,
     values: Iterable[Any],
@@ -123,19 +134,19 @@ def stability_over(
     >>> from sklearn.cluster import KMeans
     >>> corners = np.repeat(np.eye(3) * 9, 40, axis=0)
     >>> X = corners + np.random.default_rng(0).random(corners.shape)
-    >>> found = stability_over({"k-means": KMeans(n_init=5)}, X, [2, 3, 5], n_repeats=3)
+    >>> found = compare_stability({"k-means": KMeans(n_init=5)}, X, [2, 3, 5], n_repeats=3)
     >>> found.attrs["recommended"]
     {'k-means': 3}
     """
     matrix, random_state = rows_of(X), known_seed(random_state)
     require_number(n_repeats, "n_repeats", least=1, whole=True)
     n_rows, every = matrix.shape[0], protocol == "halves"
-    cells, drawn = [], dict[int, list[Draw]]()
+    cells, drawn = [], dict[int, list[Repeat]]()
     for name, value, estimator in _combined(methods, values, parameter):
         base = [whole(estimator, n_rows, random_state)] if protocol == "bootstrap" else []
         n_seeds = len(seed_names(estimator))
         if n_seeds not in drawn:  # rows are the same for all that take as many seeds: kept once
-            drawn[n_seeds] = draws(
+            drawn[n_seeds] = draw_repeats(
                 estimator,
                 n_rows,
                 protocol=protocol,
@@ -168,7 +179,7 @@ def tabulated(
     order: list[tuple[str, Any]],
     goal: float,
 ) -> pd.DataFrame:
-    """Return what `stability_over` does, of rows in any order."""
+    """Return what `compare_stability` does, of rows in any order."""
     place = {key: i for i, key in enumerate(order)}
     rows = sorted(rows, key=lambda row: (place[row[0], row[1]], row[3]))
     table = pd.DataFrame(rows, columns=_COLUMNS)
@@ -191,7 +202,7 @@ def tabulated(
 
 
 def recommendation(table: pd.DataFrame, *, goal: float = 0.9) -> Recommendation:
-    """Choose a value of one method, by the rule that `stability_over` states."""
+    """Choose a value of one method, by the rule that `compare_stability` states."""
     known = table.dropna(subset=["ari"])
     groups = known.groupby("value", sort=True)
     sums = groups["ari"].agg(["mean", "sem", "count"])
@@ -237,7 +248,7 @@ def _plain(value: Any) -> Any:
 
 
 def with_value(method: Method, value: Any, parameter: str | None = None) -> Any:
-    """Return an estimator of a method with a value; see `stability_over`."""
+    """Return an estimator of a method with a value; see `compare_stability`."""
     if not hasattr(method, "get_params"):
         return method(value)
     return clone(method).set_params(**{parameter_of(method, parameter): value})

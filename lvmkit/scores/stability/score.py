@@ -1,4 +1,4 @@
-"""Stability: does the same method find the same clusters when some of the rows are others."""
+"""Stability of a clustering: agreement of fits to resampled rows."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -12,15 +12,19 @@ from lvmkit.core.progress import told
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.scores.matching import adjusted_rand
 from lvmkit.scores.stability.refits import (
+    Protocol,
+    Refit,
+    Repeat,
     Report,
+    draw_repeats,
     found_by,
     in_order,
     n_workers,
     refit,
     rows_of,
-    taken,
+    take_rows,
+    whole,
 )
-from lvmkit.scores.stability.resampling import Draw, Protocol, Refit, draws, whole
 
 
 @checked()
@@ -89,7 +93,7 @@ def stability(
     array([1., 1.])
     """
     matrix, random_state = rows_of(X), known_seed(random_state)
-    made = draws(
+    made = draw_repeats(
         estimator,
         matrix.shape[0],
         protocol=protocol,
@@ -132,7 +136,7 @@ def overlapping_fits(
 ) -> Iterator[list[Any]]:
     """Yield two models fitted to overlapping parts; the options are those of `stability`."""
     matrix = rows_of(X)
-    made: list[Draw] = draws(
+    made: list[Repeat] = draw_repeats(
         estimator,
         matrix.shape[0],
         protocol="overlapping",
@@ -142,7 +146,7 @@ def overlapping_fits(
     )
 
     def fitted(part: Refit, report: Report) -> Any:
-        return refit(estimator, taken(matrix, part.rows), part.seeds, report)
+        return refit(estimator, take_rows(matrix, part.rows), part.seeds, report)
 
     parts = [part for draw in made for part in draw.fits]
     with told(progress) as tell:

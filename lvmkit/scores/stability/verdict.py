@@ -1,4 +1,4 @@
-"""The stability of clusters in plain words."""
+"""A stability study in words: clusters that reappear, swap members or dissolve."""
 
 from typing import Protocol
 
@@ -18,8 +18,8 @@ SWAPS = 0.1
 _PAIRS = 3  # named at most
 
 
-class Judged(Protocol):
-    """What is put into words: a `StabilityStudy`, or some of its clusters."""
+class StudyLike(Protocol):
+    """A `StabilityStudy`, or what a page shows of one."""
 
     @property
     def ari(self) -> Array:
@@ -46,7 +46,7 @@ class Judged(Protocol):
         """Part of the members of two clusters that change sides."""
 
 
-def verdict(study: Judged, *, unnamed: Labels | None = None) -> str:
+def verdict(study: StudyLike, *, unnamed: Labels | None = None) -> str:
     """Say which clusters reappear, which swap members, and how far two fits agree."""
     kept = ~np.isin(study.clusters, [] if unnamed is None else unnamed)
     stability = np.where(kept, study.cluster_stability, np.nan)
@@ -78,7 +78,7 @@ def _reappear(stability: Array, labels: list[str]) -> str:
     return f"{how_many} clusters {verb}; {least}."
 
 
-def _swaps(study: Judged, kept: npt.NDArray[np.bool_]) -> list[str]:
+def _swaps(study: StudyLike, kept: npt.NDArray[np.bool_]) -> list[str]:
     """Name the pairs that swap most members."""
     parts = np.triu(study.exchanged, 1) * kept[:, None] * kept[None, :]
     pairs = np.argwhere(parts >= SWAPS)
@@ -96,7 +96,7 @@ def _swaps(study: Judged, kept: npt.NDArray[np.bool_]) -> list[str]:
     return told
 
 
-def _dissolved(study: Judged, stability: Array) -> list[str]:
+def _dissolved(study: StudyLike, stability: Array) -> list[str]:
     """Name clusters whose best matches in other fits share less than half with them, on average."""
     lost = [study.cluster_labels[i] for i in np.flatnonzero(stability < DISSOLVES)]
     if not lost:
@@ -110,7 +110,7 @@ def _dissolved(study: Judged, stability: Array) -> list[str]:
     ]
 
 
-def _agreement(study: Judged) -> str:
+def _agreement(study: StudyLike) -> str:
     """Say how far two fits agree, and on how many repeats this rests."""
     ari, done = study.ari, len(study.ari)
     low, high = f"{ari.min():.2f}", f"{ari.max():.2f}"

@@ -463,7 +463,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
     "lvmkit.scores.iter_stability": _few(n_repeats=2),
     "lvmkit.scores.stability": _few(n_repeats=2),
     "lvmkit.scores.stability_study": _few(n_repeats=2),
-    "lvmkit.scores.stability_over": lambda: {
+    "lvmkit.scores.compare_stability": lambda: {
         "methods": KMeans(2, n_init=1),
         "values": [2],
         "parameter": "n_clusters",

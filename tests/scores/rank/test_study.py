@@ -15,8 +15,7 @@ from lvmkit import SUSTain
 from lvmkit.core.validation import DataWarning
 from lvmkit.scores import fit
 from lvmkit.scores.rank.dissimilarity import dissimilarity
-from lvmkit.scores.rank.runs import iter_rank_study, rank_study
-from lvmkit.scores.rank.study import RankRuns, RankStudy
+from lvmkit.scores.rank.study import RankRuns, RankStudy, iter_rank_study, rank_study
 
 
 def planted(seed, n=1500, d=80, R=5):
@@ -170,7 +169,7 @@ class Fixed(BaseEstimator):
 
 def test_many_rows_are_fitted_side_by_side_with_the_same_result(monkeypatch):
     many = np.broadcast_to(np.ones(8), (6_000, 8))
-    monkeypatch.setattr("lvmkit.scores.rank.runs.n_threads", lambda: 2)
+    monkeypatch.setattr("lvmkit.scores.rank.study.n_threads", lambda: 2)
     Fixed.threads.clear()
     pooled = rank_study(Fixed(), many, [2, 3], n_starts=6)
     assert threading.get_ident() not in Fixed.threads
@@ -205,7 +204,7 @@ class Warned(Fixed):
 
 @pytest.mark.parametrize("n_rows", [100, 6_000])
 def test_what_is_odd_in_the_data_is_said_once_and_all_else_every_time(monkeypatch, n_rows):
-    monkeypatch.setattr("lvmkit.scores.rank.runs.n_threads", lambda: 2)
+    monkeypatch.setattr("lvmkit.scores.rank.study.n_threads", lambda: 2)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         rank_study(Warned(), np.broadcast_to(np.ones(8), (n_rows, 8)), [2, 3], n_starts=4)

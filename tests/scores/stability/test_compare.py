@@ -7,7 +7,8 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 
 from lvmkit.core.validation import DataWarning
-from lvmkit.scores import stability, stability_over
+from lvmkit.scores import compare_stability, stability
+from lvmkit.scores.stability import refits
 from lvmkit.scores.stability.compare import parameter_of, recommendation, with_value
 
 BLOBS = np.repeat(np.eye(4) * 8, 40, axis=0) + np.random.default_rng(0).random((160, 4))
@@ -37,7 +38,7 @@ def scored(means: dict[int, list[float]], n_clusters: int | None = None) -> pd.D
 
 
 def test_numbers_are_those_of_single_calls_and_planted_clusters_are_recommended() -> None:
-    found = stability_over(METHODS, BLOBS, [6, 2, 4], n_repeats=3)
+    found = compare_stability(METHODS, BLOBS, [6, 2, 4], n_repeats=3)
     assert list(found.columns) == ["method", "value", "n_clusters", "repeat", "ari", "recommended"]
     assert found["value"].tolist() == [2, 2, 2, 4, 4, 4, 6, 6, 6] * 2
     assert found["method"].tolist() == ["k-means"] * 9 + ["bisecting"] * 9
@@ -80,11 +81,11 @@ def test_one_cluster_is_never_recommended() -> None:
 
 
 def test_a_value_that_fails_is_remarked_and_all_failing_is_an_error() -> None:
-    found = stability_over(KMeans(n_init=1), BLOBS, [2, 200], n_repeats=2)
+    found = compare_stability(KMeans(n_init=1), BLOBS, [2, 200], n_repeats=2)
     assert found["ari"].isna().tolist() == [False, False, True, True]
     assert "KMeans cannot be fitted to 144" in found.attrs["remarks"]["KMeans", 200]
     with pytest.raises(ValueError, match=r"no method could be judged\. KMeans, 200: KMeans cannot"):
-        stability_over(KMeans(), BLOBS, [200])
+        compare_stability(KMeans(), BLOBS, [200])
 
 
 def test_ending_it_early_keeps_what_was_computed() -> None:
@@ -93,15 +94,15 @@ def test_ending_it_early_keeps_what_was_computed() -> None:
             raise KeyboardInterrupt(text)
 
     with pytest.warns(DataWarning, match="ended after 2 of 4 repeats"):
-        found = stability_over(KMeans(n_init=1), BLOBS, [2, 3], n_repeats=4, progress=cancel)
+        found = compare_stability(KMeans(n_init=1), BLOBS, [2, 3], n_repeats=4, progress=cancel)
     assert found["repeat"].tolist() == [0, 1, 0, 1]
     with pytest.raises(KeyboardInterrupt):
-        stability_over(KMeans(), BLOBS, [2], progress=lambda text, done: cancel(text, 1))
+        compare_stability(KMeans(), BLOBS, [2], progress=lambda text, done: cancel(text, 1))
 
 
 @pytest.mark.parametrize("protocol", ["bootstrap", "halves"])
 def test_other_protocols(protocol: str) -> None:
-    found = stability_over(
+    found = compare_stability(
         KMeans(n_init=5),
         BLOBS,
         [4, 5],
@@ -114,12 +115,12 @@ def test_other_protocols(protocol: str) -> None:
 
 
 def test_threads_do_not_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lvmkit.scores.stability.refits.SMALL", 0)
+    monkeypatch.setattr(refits, "SMALL", 0)
     rows = np.random.default_rng(2).random((600, 4))
     runs = []
     for workers in ("1", "3"):
         monkeypatch.setenv("LVMKIT_THREADS", workers)
-        runs.append(stability_over(KMeans(n_init=1, max_iter=3), rows, [2, 5], n_repeats=2))
+        runs.append(compare_stability(KMeans(n_init=1, max_iter=3), rows, [2, 5], n_repeats=2))
     pd.testing.assert_frame_equal(*runs)
 
 
@@ -129,7 +130,7 @@ def test_the_option_that_takes_the_value() -> None:
     assert with_value(pipeline, 7).get_params()["kmeans__n_clusters"] == 7
     assert with_value(DBSCAN(), 0.3, "eps").eps == 0.3
     with pytest.raises(ValueError, match="DBSCAN has no option n_components or"):
-        stability_over(DBSCAN(), BLOBS, [1])
+        compare_stability(DBSCAN(), BLOBS, [1])
 
 
 def test_an_option_that_is_none_does_not_take_the_value() -> None:
@@ -138,14 +139,14 @@ def test_an_option_that_is_none_does_not_take_the_value() -> None:
     assert parameter_of(Shaken(n_components=3)) == "n_components"
     assert parameter_of(Shaken(n_clusters=None)) == "n_components"  # the first, if all are None
     assert parameter_of(Shaken(), "n_components") == "n_components"
-    found = stability_over(Shaken(), np.arange(60.0)[:, None], [3, 5], n_repeats=1)
+    found = compare_stability(Shaken(), np.arange(60.0)[:, None], [3, 5], n_repeats=1)
     assert found["n_clusters"].tolist() == [3, 5]
 
 
 def test_the_goal_decides_which_value_is_recommended() -> None:
     rows, values, chosen = np.arange(400.0)[:, None], [2, 3, 5, 8], []
     for goal in (0.2, 0.4, 0.6):
-        found = stability_over(Shaken(), rows, values, n_repeats=3, goal=goal)
+        found = compare_stability(Shaken(), rows, values, n_repeats=3, goal=goal)
         means = {value: found[found["value"] == value]["ari"].mean() for value in values}
         chosen.append(max(value for value in values if means[value] >= goal))
         assert found.attrs["recommended"] == {"Shaken": chosen[-1]}
@@ -165,18 +166,18 @@ def test_the_goal_decides_which_value_is_recommended() -> None:
 )
 def test_wrong_arguments_are_refused(methods: object, values: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        stability_over(methods, BLOBS, values)  # type: ignore[arg-type]
+        compare_stability(methods, BLOBS, values)  # type: ignore[arg-type]
 
 
 def test_values_and_goal_of_the_wrong_kind_are_refused() -> None:
     with pytest.raises(TypeError, match="values must be a sequence; found 3"):
-        stability_over(KMeans(), BLOBS, 3)  # type: ignore[arg-type]
+        compare_stability(KMeans(), BLOBS, 3)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="goal must be at least 0 and finite; found -1"):
-        stability_over(KMeans(), BLOBS, [2], goal=-1)
+        compare_stability(KMeans(), BLOBS, [2], goal=-1)
 
 
 def test_missing_entries_are_named_by_their_place() -> None:
     rows = np.array(BLOBS, dtype=float)
     rows[5, 1] = np.nan
     with pytest.raises(ValueError, match=r"X holds NaN .* in row 5, column 1"):
-        stability_over(KMeans(), rows, [2], n_repeats=2)
+        compare_stability(KMeans(), rows, [2], n_repeats=2)

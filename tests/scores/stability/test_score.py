@@ -8,6 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from lvmkit.scores import stability
+from lvmkit.scores.stability import refits
 
 BLOBS = np.repeat(np.eye(3) * 8, 40, axis=0) + np.random.default_rng(0).random((120, 3))
 NOISE = np.random.default_rng(1).random((120, 3))
@@ -132,7 +133,7 @@ def test_noise_is_a_cluster_more() -> None:
 def test_the_number_of_threads_does_not_matter(
     protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lvmkit.scores.stability.refits.SMALL", 0)
+    monkeypatch.setattr(refits, "SMALL", 0)
     rows = np.random.default_rng(2).random((600, 4))
     runs = []
     for workers in ("1", "2", "5"):
@@ -144,7 +145,7 @@ def test_the_number_of_threads_does_not_matter(
 
 
 def test_work_on_threads_can_be_cancelled(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lvmkit.scores.stability.refits.SMALL", 0)
+    monkeypatch.setattr(refits, "SMALL", 0)
     monkeypatch.setenv("LVMKIT_THREADS", "3")
     rows = np.random.default_rng(2).random((600, 4))
 

@@ -7,8 +7,9 @@ from sklearn.cluster import DBSCAN, KMeans
 
 from lvmkit.core.validation import DataWarning
 from lvmkit.scores import StabilityStudy, iter_stability, stability, stability_study
-from lvmkit.scores.stability.agreement import reappearance, stratified, togetherness
+from lvmkit.scores.stability import refits
 from lvmkit.scores.stability.refits import UNSEEN
+from lvmkit.scores.stability.study import coassignment, reappearance, stratified
 
 BLOBS = np.repeat(np.eye(3) * 8, 40, axis=0) + np.random.default_rng(0).random((120, 3))
 PLANTED = np.repeat([0, 1, 2], 40)
@@ -66,7 +67,7 @@ def test_jaccard_and_moves_are_those_of_sets() -> None:
 
 
 def test_together_are_pairs_of_one_cluster_that_were_both_seen() -> None:
-    together, seen = togetherness(np.array([0, 0, 1, -1, -1, UNSEEN]), np.arange(6))
+    together, seen = coassignment(np.array([0, 0, 1, -1, -1, UNSEEN]), np.arange(6))
     assert together.tolist() == [
         [1, 1, 0, 0, 0, 0],
         [1, 1, 0, 0, 0, 0],
@@ -220,7 +221,7 @@ def test_the_seed_decides_the_sample_and_names_are_kept(reference: np.ndarray | 
 
 @pytest.mark.parametrize("workers", ["1", "3"])
 def test_cancelling_keeps_what_was_computed(workers: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lvmkit.scores.stability.refits.SMALL", 0)
+    monkeypatch.setattr(refits, "SMALL", 0)
     monkeypatch.setenv("LVMKIT_THREADS", workers)
     rows = np.random.default_rng(2).random((600, 4))
     model = KMeans(5, n_init=1, max_iter=3)
@@ -309,3 +310,26 @@ def test_progress_only_grows() -> None:
     assert told[0] == 0
     assert told[-1] == 1
     assert all(a <= b for a, b in pairwise(told))
+
+
+@pytest.mark.parametrize(
+    ("sizes", "size", "expected"),
+    [
+        ([302, 308, 390], 100, [30, 31, 39]),  # in proportion: 30.2, 30.8, 39
+        ([301, 306, 309, 84], 100, [30, 31, 31, 8]),  # 30.1, 30.6, 30.9, 8.4
+        ([309, 306, 301, 84], 100, [31, 31, 30, 8]),
+    ],
+)
+def test_rows_that_are_left_go_to_the_clusters_that_lack_most(
+    sizes: list[int], size: int, expected: list[int]
+) -> None:
+    reference = np.repeat(np.arange(len(sizes)), sizes)
+    rows = stratified(reference, len(sizes), size, 0)
+    assert np.bincount(reference[rows]).tolist() == expected
+
+
+def test_the_seed_decides_which_rows_of_a_cluster() -> None:
+    reference = np.repeat([0, 1], 200)
+    runs = [stratified(reference, 2, 40, seed).tolist() for seed in (1, 1, 2)]
+    assert runs[0] == runs[1]
+    assert runs[0] != runs[2]

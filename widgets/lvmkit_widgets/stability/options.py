@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lvmkit.core.validation import listed
-from lvmkit.scores.stability.resampling import PROTOCOLS
+from lvmkit.scores.stability.refits import PROTOCOLS
 
 MOST_REPEATS = 100
 MOST_VALUES = 40

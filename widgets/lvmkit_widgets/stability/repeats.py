@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit.core.validation import DataWarning
 from lvmkit.scores import StabilityStudy, iter_stability
-from lvmkit.scores.stability.refits import taken
+from lvmkit.scores.stability.refits import take_rows
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.ui.jobs import Cancelled
 
@@ -50,7 +50,7 @@ def measured(
     """Measure one repeat."""
     cell = piece.cell
     sample = subject.sample if piece.sampled else None
-    rows = subject.matrix if sample is None else taken(subject.matrix, sample)
+    rows = subject.matrix if sample is None else take_rows(subject.matrix, sample)
     mine = subject.is_given(*cell) and subject.labels is not None
     labels = subject.labels if mine else None
     if labels is not None and sample is not None:

@@ -15,7 +15,7 @@ from lvmkit.disclosure import suppression
 from lvmkit.disclosure.text import shown_count
 from lvmkit.scores import StabilityStudy
 from lvmkit.scores.stability.compare import Recommendation, recommendation
-from lvmkit.scores.stability.resampling import PROTOCOLS
+from lvmkit.scores.stability.refits import PROTOCOLS
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.options import (
     MOST_REPEATS,
@@ -122,7 +122,7 @@ class StabilityState(param.Parameterized):
         return table
 
     def recommended(self, method: str | None = None) -> Recommendation:
-        """Choose a value of a method by the rule of `lvmkit.scores.stability_over`."""
+        """Choose a value of a method by the rule of `lvmkit.scores.compare_stability`."""
         return self._best(self.table(), method or self.method)
 
     def _best(self, table: pd.DataFrame, method: str) -> Recommendation:
