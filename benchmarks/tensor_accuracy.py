@@ -13,7 +13,7 @@ import numpy as np
 from lvmkit import TensorNormalMixture
 from lvmkit.datasets import make_tensor_mixture, tensor_setting
 from lvmkit.scores import error_rate
-from lvmkit.tensors.search_options import TensorSearch
+from lvmkit.tensors.mixture import TensorSearch
 
 DOCUMENT = {
     "M1": (0.45, 0.41), "M3": (0.56, 0.46), "M4": (0.57, 0.35), "M5": (0.43, 0.31),

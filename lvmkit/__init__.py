@@ -12,10 +12,10 @@ from lvmkit.core.versions import __version__
 moved.install()
 
 _HOMES = {
-    "BernoulliMixture": "lvmkit.mixtures.bernoulli_mixture",
+    "BernoulliMixture": "lvmkit.mixtures.bernoulli",
     "CovariateClusteringClassifier": "lvmkit.covariates.classifier",
     "LatentDirichlet": "lvmkit.mixtures.latent_dirichlet",
-    "PoissonMixture": "lvmkit.mixtures.poisson_mixture",
+    "PoissonMixture": "lvmkit.mixtures.poisson",
     "SUSTain": "lvmkit.sustain.sustain",
     "SingleTopic": "lvmkit.mixtures.single_topic",
     "SpectralTree": "lvmkit.trees.spectral_tree",

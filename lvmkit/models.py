@@ -13,9 +13,9 @@ from lvmkit.covariates.solutions import (
     CovariateSolution,
     CrossValidation,
 )
-from lvmkit.mixtures.bernoulli_mixture import BernoulliMixture
+from lvmkit.mixtures.bernoulli import BernoulliMixture
 from lvmkit.mixtures.latent_dirichlet import LatentDirichlet
-from lvmkit.mixtures.poisson_mixture import PoissonMixture
+from lvmkit.mixtures.poisson import PoissonMixture
 from lvmkit.mixtures.single_topic import SingleTopic
 from lvmkit.sustain.baselines import Factorization, factor_baselines, truncated
 from lvmkit.sustain.sustain import SUSTain

@@ -14,8 +14,8 @@ from lvmkit.core.npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of,
 from lvmkit.core.validation import listed
 from lvmkit.core.versions import __version__
 from lvmkit.core.writing import replacing
+from lvmkit.mixtures._moments import MomentModel
 from lvmkit.mixtures.initialization import given_params
-from lvmkit.mixtures.moment_model import MomentModel
 from lvmkit.models import (
     BernoulliMixture,
     LatentDirichlet,
@@ -27,7 +27,7 @@ from lvmkit.models import (
 )
 from lvmkit.moments.subspaces import SubspaceMoments
 from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, POOLED
-from lvmkit.tensors.search_options import checked_options
+from lvmkit.tensors.mixture import checked_options
 from lvmkit.tensors.validation import require_covariance
 from lvmkit.trees import Tree
 from lvmkit.trees.nodes import PREFIX, as_arrays, nodes_of

@@ -55,20 +55,20 @@ MODULES = {
     "lvmkit.em": "lvmkit.mixtures.em",
     "lvmkit.families": "lvmkit.mixtures.families",
     "lvmkit.gibbs": "lvmkit.mixtures.gibbs",
-    "lvmkit.models.bernoulli_mixture": "lvmkit.mixtures.bernoulli_mixture",
-    "lvmkit.models.bernoulli_stream": "lvmkit.mixtures.bernoulli_stream",
-    "lvmkit.models.count_model": "lvmkit.mixtures.count_model",
+    "lvmkit.models.bernoulli_mixture": "lvmkit.mixtures.bernoulli",
+    "lvmkit.models.bernoulli_stream": "lvmkit.mixtures.bernoulli",
+    "lvmkit.models.count_model": "lvmkit.mixtures._moments",
     "lvmkit.models.latent_dirichlet": "lvmkit.mixtures.latent_dirichlet",
-    "lvmkit.models.mixture_model": "lvmkit.mixtures.mixture_model",
-    "lvmkit.models.moment_mixture": "lvmkit.mixtures.moment_mixture",
-    "lvmkit.models.moment_model": "lvmkit.mixtures.moment_model",
+    "lvmkit.models.mixture_model": "lvmkit.mixtures._base",
+    "lvmkit.models.moment_mixture": "lvmkit.mixtures._moments",
+    "lvmkit.models.moment_model": "lvmkit.mixtures._moments",
     "lvmkit.models.multi_view": "lvmkit.mixtures.three_view",
     "lvmkit.models.observed": "lvmkit.mixtures.missing",
-    "lvmkit.models.poisson_mixture": "lvmkit.mixtures.poisson_mixture",
-    "lvmkit.models.row_model": "lvmkit.mixtures.row_model",
+    "lvmkit.models.poisson_mixture": "lvmkit.mixtures.poisson",
+    "lvmkit.models.row_model": "lvmkit.mixtures._base",
     "lvmkit.models.single_topic": "lvmkit.mixtures.single_topic",
     "lvmkit.models.starts": "lvmkit.mixtures.initialization",
-    "lvmkit.models.three_words": "lvmkit.mixtures.three_words",
+    "lvmkit.models.three_words": "lvmkit.mixtures.single_topic",
     "lvmkit_widgets.analysis": "lvmkit.mixtures.analysis",
     "lvmkit_widgets.assignment": "lvmkit.mixtures.assignment",
     "lvmkit_widgets.cluster": "lvmkit.mixtures.cluster",
@@ -99,9 +99,9 @@ MODULES = {
     "lvmkit.factorization.starts": "lvmkit.sustain.initialization",
     "lvmkit.factorization.updates": "lvmkit.sustain.updates",
     "lvmkit.models.sustain": "lvmkit.sustain.sustain",
-    "lvmkit.models.tensor_model": "lvmkit.tensors.base",
+    "lvmkit.models.tensor_model": "lvmkit.tensors.mixture",
     "lvmkit.models.tensor_normal_mixture": "lvmkit.tensors.mixture",
-    "lvmkit.models.tensor_search": "lvmkit.tensors.search_options",
+    "lvmkit.models.tensor_search": "lvmkit.tensors.mixture",
     "lvmkit.models.tensor_selection": "lvmkit.tensors.selection",
     "lvmkit.tensor_normal.contrasts": "lvmkit.tensors.contrasts",
     "lvmkit.tensor_normal.covariances": "lvmkit.tensors.covariances",
@@ -203,6 +203,26 @@ def attributes(package: str, names: dict[str, str]) -> Callable[[str], Any]:
         return getattr(import_module(package), names[name])
 
     return found
+
+
+class OldMethod:
+    """An old name of a method, which warns where it is called; not a function, so that it is not listed as public."""
+
+    def __init__(self, function: Callable[..., Any], new: str) -> None:
+        self.function, self.new = function, new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+
+        def called(*args: Any, **given: Any) -> Any:
+            warn(f"{self.name} is now {self.new}; the old name goes with the next version.")
+            return self.function(instance, *args, **given)
+
+        return called
 
 
 def arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

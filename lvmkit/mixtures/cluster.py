@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from lvmkit.core.typing import Array
-from lvmkit.mixtures.bernoulli_mixture import BernoulliMixture
+from lvmkit.mixtures.bernoulli import BernoulliMixture
 from lvmkit.mixtures.partition import TreeCut
 
 

@@ -10,10 +10,9 @@ from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Progress, RandomState
 from lvmkit.core.validation import require_number, teller
-from lvmkit.mixtures.count_model import given_topics
+from lvmkit.mixtures._moments import MomentModel, given_topics
 from lvmkit.mixtures.families import MULTINOMIAL
 from lvmkit.mixtures.gibbs import topic_mixtures
-from lvmkit.mixtures.moment_model import MomentModel
 from lvmkit.moments.weightings import POOLED, Weighting
 
 

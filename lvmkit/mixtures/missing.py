@@ -1,4 +1,4 @@
-"""Which features of which rows were observed, as users say it: masks, tables, indexes or names."""
+"""Masks of observed features, from what users pass: a mask, a table, indexes or names."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
@@ -33,7 +33,8 @@ def observed_mask(
     if given.ndim != 1 or isinstance(observed, Mapping):
         found = f"an array of shape {given.shape}" if given.ndim > 1 else f"{observed!r:.60}"
         msg = (
-            "observed must be a mask of True and False, or a list of the model's indexes or names of features; "
+            "observed must be a mask of True and False, or a list of the model's indexes or names of features, "
+            "or 'given'; "
             f"found {found} ({type(observed).__name__}, of {given.dtype})"
         )
         raise ValueError(msg)

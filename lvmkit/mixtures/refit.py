@@ -14,7 +14,7 @@ from lvmkit.core.typing import Progress
 from lvmkit.core.validation import DataWarning
 from lvmkit.mixtures.analysis import Analysis, View, carry_names
 from lvmkit.mixtures.assignment import Moves, moves
-from lvmkit.mixtures.bernoulli_mixture import BernoulliMixture
+from lvmkit.mixtures.bernoulli import BernoulliMixture
 from lvmkit.mixtures.cluster import Mixture
 from lvmkit.mixtures.clustering import Clustering
 

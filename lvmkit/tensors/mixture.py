@@ -1,35 +1,197 @@
 """Mixtures of tensor normal distributions: clusters of matrices and tensors, and the entries that tell them apart."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
+from lvmkit.core import features
+from lvmkit.core.arguments import checked
 from lvmkit.core.features import fingerprint
-from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.parallel import single_threaded_blas, workers_of
 from lvmkit.core.progress import told
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
-from lvmkit.core.validation import DataWarning
-from lvmkit.mixtures.row_model import of_rows
-from lvmkit.tensors.base import TensorModel
-from lvmkit.tensors.covariances import scaled
+from lvmkit.core.validation import (
+    DataWarning,
+    as_finite,
+    as_numbers,
+    check_matrix,
+    listed,
+    parts_of,
+    require_number,
+    require_one_of,
+    require_range,
+    require_seed,
+)
+from lvmkit.mixtures._base import of_rows
+from lvmkit.tensors.contrasts import contrasts
+from lvmkit.tensors.covariances import SCALES, scaled
+from lvmkit.tensors.density import selected_means
+from lvmkit.tensors.discriminant import Rule, drawn, log_densities, posteriors
+from lvmkit.tensors.em import Fit, Options, Samples
+from lvmkit.tensors.initialization import KINDS, starts
+from lvmkit.tensors.modes import multiply
 from lvmkit.tensors.penalty_path import (
+    LEAST,
+    METHODS,
+    N_PENALTIES,
     PATIENCE,
     PREVIOUS,
     SMALLER_PENALTY,
     Found,
+    Mapper,
+    best_of,
     bic,
     chosen,
+    from_smaller,
     largest_penalty,
+    n_parameters,
+    path_of,
     threads,
 )
-from lvmkit.tensors.search_options import TensorSearch
+from lvmkit.tensors.validation import (
+    first_guess,
+    require_covariance,
+    require_estimable,
+    require_independent,
+)
+
+LARGEST = 1e100
+"""Numbers above it, or all below its inverse, are refused."""
 
 
-class TensorNormalMixture(TensorModel):
+class TensorSearch:
+    """Samples, starts and penalties of a fit, once they are checked. rows (n, p_1, ..., p_M)."""
+
+    def __init__(
+        self, model: Any, rows: Array, *, penalties: Sequence[float] | None = None
+    ) -> None:
+        self.n_components = model.n_components
+        self.method = model.method
+        if isinstance(self.n_components, int) and self.n_components > len(rows):
+            # Refused here: options hold matrices of that size.
+            require_estimable(rows, self.n_components, model.shrinkage)
+        self.options = checked_options(model)
+        self.reference = model.reference
+        self._bic_of_one: float | None = None
+        require_estimable(rows, self.n_components, model.shrinkage)
+        self.samples = Samples(rows)
+        self.given = not isinstance(model.init, str)
+        if self.given:
+            guesses = [("given", first_guess(model.init, len(rows), self.n_components))]
+        else:
+            with single_threaded_blas():
+                guesses = starts(
+                    self.samples,
+                    self.n_components,
+                    kinds=KINDS if model.init == "best" else (model.init,),
+                    n_random=model.n_init,
+                    shrinkage=model.shrinkage,
+                    generator=generator_of(model.random_state),
+                )
+        if not guesses:
+            msg = f"every start of init={model.init!r} leaves a cluster without samples; ask for fewer clusters"
+            raise ValueError(msg)
+        require_independent(self.samples.values, guesses[0][1], model.shrinkage)
+        if not self.given and model.init == "best" and model.method == "deem":
+            guesses.append(("em", self._likeliest([guess for _, guess in guesses])))
+        self.names = [name for name, _ in guesses]
+        self.posteriors = [guess for _, guess in guesses]
+        self.penalties = self._penalties(model.penalty) if penalties is None else list(penalties)
+
+    def _likeliest(self, guesses: Sequence[Array]) -> Array:
+        """Return the posteriors that maximum likelihood ends with, from the best of several starts."""
+        likelihood = replace(self.options, penalty=0.0)
+        with single_threaded_blas():
+            return best_of(self.samples, guesses, likelihood, "em", map).fit.posteriors
+
+    def _penalties(self, penalty: float | str) -> list[float]:
+        """Return which penalties to try, largest first."""
+        if self.method == "em" or self.n_components == 1:
+            return [0.0]
+        if not isinstance(penalty, str):
+            return [float(penalty)]
+        largest = largest_penalty(self.samples, self.posteriors, self.options)
+        return list(largest * np.geomspace(1, LEAST, N_PENALTIES + 1)[1:])
+
+    def along(self, mapper: Mapper, *, patience: int | None) -> Iterator[Found]:
+        """Fit for each penalty."""
+        if len(self.penalties) == 1:
+            options = replace(self.options, penalty=self.penalties[0])
+            yield from_smaller(self.samples, self.posteriors, options, self.method, mapper)
+        else:
+            yield from path_of(
+                self.samples,
+                self.posteriors,
+                self.options,
+                self.penalties,
+                mapper=mapper,
+                patience=patience,
+                bar=self.bic_of_one() if patience else np.inf,
+            )
+
+    def numbering(self, fit: Fit) -> Labels:
+        """Return the clusters in the order in which they are numbered, (K,)."""
+        if self.given:
+            return np.arange(self.n_components)
+        by_weight = [int(k) for k in np.argsort(-fit.rule.weights, kind="stable")]
+        if self.reference is not None:  # keeps its number
+            by_weight.remove(self.reference)
+            by_weight.insert(self.reference, self.reference)
+        return np.array(by_weight)
+
+    def bic_of_one(self) -> float:
+        """Return the Bayesian information criterion of a single cluster."""
+        if self._bic_of_one is None:
+            one = replace(self.options, contrasts=contrasts(1), penalty=0.0)
+            alone = best_of(self.samples, [np.ones((len(self.samples), 1))], one, self.method, map)
+            self._bic_of_one = bic(alone, len(self.samples))
+        return self._bic_of_one
+
+
+def checked_options(model: Any) -> Options:
+    """Refuse options of a model that are out of range."""
+    require_number(model.n_components, "n_components", least=1, whole=True)
+    require_number(model.n_init, "n_init", least=1, whole=True)
+    require_number(model.max_iter, "max_iter", least=1, whole=True)
+    require_number(model.tol, "tol", least=0)
+    require_number(model.shrinkage, "shrinkage", least=0)
+    if model.shrinkage >= 1:
+        msg = f"shrinkage must be below 1; found {model.shrinkage!r}"
+        raise ValueError(msg)
+    require_seed(model.random_state)
+    workers_of(model.n_jobs)
+    require_one_of(model.method, "method", tuple(METHODS))
+    require_one_of(model.scale, "scale", SCALES)
+    if isinstance(model.init, str):
+        require_one_of(model.init, "init", ("best", *KINDS))
+    if isinstance(model.penalty, str):
+        require_one_of(model.penalty, "penalty", ("bic",))
+    else:
+        require_number(model.penalty, "penalty", least=0)
+    if model.reference is not None:
+        require_number(model.reference, "reference", least=0, whole=True)
+        if model.reference >= model.n_components:
+            msg = f"reference={model.reference} is no cluster; they run from 0 to {model.n_components - 1}"
+            raise ValueError(msg)
+    return Options(
+        contrasts(model.n_components, model.reference),
+        penalty=0.0 if isinstance(model.penalty, str) else float(model.penalty),
+        scale=model.scale,
+        shrinkage=float(model.shrinkage),
+        tol=model.tol,
+        max_iter=model.max_iter,
+    )
+
+
+class TensorNormalMixture(ClusterMixin, BaseEstimator):
     """Clusters of tensors that are normal around their cluster's mean, with a covariance for each mode.
 
     A sample X (p_1, ..., p_M) of cluster k is normal with mean means_[k]; the covariance of two entries is the product
@@ -145,6 +307,17 @@ class TensorNormalMixture(TensorModel):
     (True, True)
     """
 
+    weights_: Array
+    means_: Array
+    covariances_: list[Array]
+    discriminants_: Array
+    density_means_: Array
+    density_covariances_: list[Array]
+    reference: int | None
+    selected_: Any
+    n_features_in_: int
+    feature_names_in_: Any
+    annotations_: dict[str, Any]
     labels_: Labels = of_rows("predict")
     posteriors_: Array = of_rows("predict_proba")
 
@@ -176,6 +349,80 @@ class TensorNormalMixture(TensorModel):
         self.max_iter = max_iter
         self.n_jobs = n_jobs
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that samples may be matrices or tensors."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.three_d_array = True
+        return tags
+
+    @classmethod
+    def from_parameters(
+        cls,
+        weights: Any,
+        means: Any,
+        covariances: Iterable[Any],
+        *,
+        discriminants: Any = None,
+    ) -> Self:
+        """Return a fitted model with given parameters, in the given order of clusters.
+
+        Parameters
+        ----------
+        weights : array (K,)
+            Shares of the clusters; they sum to 1.
+        means : array (K, p_1, ..., p_M)
+            Means.
+        covariances : iterable of array (p_m, p_m)
+            Covariance of each mode, positive definite.
+        discriminants : array (K - 1, p_1, ..., p_M), optional
+            What tells clusters from cluster 0; without them those that follow from means and covariances.
+
+        Returns
+        -------
+        TensorNormalMixture
+            Ready to predict and to draw from.
+
+        Raises
+        ------
+        ValueError
+            If shapes disagree, weights do not sum to 1, or a covariance is not positive definite.
+        """
+        covariances = parts_of(covariances, "covariances", "arrays")
+        model = cls()
+        model.weights_, model.means_ = as_finite(weights, "weights", 1), as_finite(means, "means")
+        model.set_params(n_components=len(model.weights_))
+        model.covariances_ = [
+            as_numbers(part, f"covariances[{mode}]") for mode, part in enumerate(covariances)
+        ]
+        K, sizes = len(model.weights_), model.means_.shape[1:]
+        if model.means_.shape[:1] != (K,) or len(model.covariances_) != len(sizes):
+            msg = (
+                f"{K} weights, means {model.means_.shape} and {len(model.covariances_)} covariances "
+                "do not belong together"
+            )
+            raise ValueError(msg)
+        if not K or model.weights_.min() < 0 or not np.isclose(model.weights_.sum(), 1):
+            msg = f"weights must be at least 0 and sum to 1; found {listed(model.weights_)}"
+            raise ValueError(msg)
+        for mode, (part, size) in enumerate(zip(model.covariances_, sizes, strict=True)):
+            require_covariance(part, f"covariances[{mode}]", size)
+        if discriminants is None:
+            inverse = [np.linalg.inv(part) for part in model.covariances_]
+            discriminants = multiply(model.means_[1:] - model.means_[0], inverse)
+        model.discriminants_ = as_finite(discriminants, "discriminants")
+        if model.discriminants_.shape != (K - 1, *sizes):
+            msg = (
+                f"discriminants have shape {model.discriminants_.shape}; expected {(K - 1, *sizes)}"
+            )
+            raise ValueError(msg)
+        model.selected_ = model.discriminants_.any(axis=0)
+        means = selected_means(model._rule(), model.covariances_, sizes, contrasts(K))
+        model.density_means_ = means.reshape(K, *sizes)
+        model.density_covariances_ = model.covariances_
+        model.n_features_in_ = sizes[0]
+        model.annotations_ = {}
+        return model
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | bool | None = None) -> Self:
         """Find clusters of tensors.
@@ -233,6 +480,170 @@ class TensorNormalMixture(TensorModel):
             `labels_`.
         """
         return self.fit(X, y).labels_
+
+    def predict(self, X: Any) -> Labels:
+        """Return the most probable cluster of each sample.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array of int (n,)
+            Clusters, 0 to K - 1.
+        """
+        return np.asarray(self.predict_proba(X).argmax(axis=1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the probability of each cluster for each sample.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array (n, K)
+            Rows sum to 1.
+        """
+        check_is_fitted(self, "weights_")
+        rows = self.checked(X, reset=False)
+        return posteriors(rows.reshape(len(rows), -1), self._rule())
+
+    def score_samples(self, X: Any) -> Array:
+        """Return the log-density of each sample.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array (n,)
+            Nats, under the mixture with `density_means_` and `density_covariances_`.
+        """
+        check_is_fitted(self, "weights_")
+        rows = self.checked(X, reset=False)
+        means = self.density_means_.reshape(len(self.weights_), -1)
+        return log_densities(rows, self.weights_, means, self.density_covariances_)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the mean log-density of the samples.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        float
+            Nats per sample; larger is better.
+        """
+        return float(self.score_samples(X).mean())
+
+    def bic(self, X: Any) -> float:
+        """Return the Bayesian information criterion of the samples.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples.
+
+        Returns
+        -------
+        float
+            -2 log-likelihood + log n times the number of free parameters; smaller is better.
+        """
+        logs = self.score_samples(X)
+        sizes = [len(part) for part in self.covariances_]
+        flat = self.discriminants_.reshape(len(self.weights_) - 1, self.means_[0].size)
+        free = n_parameters(len(self.weights_), flat, sizes)
+        return float(-2 * logs.sum() + np.log(len(logs)) * free)
+
+    @checked()
+    def sample(self, n_samples: int = 1, *, random_state: RandomState = 0) -> tuple[Array, Labels]:
+        """Draw samples from the mixture with these means and covariances.
+
+        Parameters
+        ----------
+        n_samples : int, default=1
+            How many.
+        random_state : int, Generator or None, default=0
+            Seed.
+
+        Returns
+        -------
+        X : array (n_samples, p_1, ..., p_M)
+            The samples.
+        labels : array of int (n_samples,)
+            The cluster each was drawn from.
+        """
+        check_is_fitted(self, "weights_")
+        require_number(n_samples, "n_samples", least=1, whole=True)
+        return drawn(
+            n_samples,
+            self.weights_,
+            self.means_,
+            self.covariances_,
+            generator=generator_of(random_state),
+        )
+
+    def _rule(self) -> Rule:
+        """Return the rule that the attributes stand for."""
+        K = len(self.weights_)
+        means = self.means_.reshape(K, -1)
+        compared = contrasts(K, self.reference)
+        B = np.vstack(
+            [np.zeros((1, means.shape[1])), self.discriminants_.reshape(K - 1, means.shape[1])]
+        )
+        B -= compared.middle @ B
+        return Rule(self.weights_, means, B, compared.middle @ means)
+
+    def checked(self, X: Any, *, reset: bool) -> Array:
+        """Return samples as numbers, or say what is wrong with them.
+
+        Parameters
+        ----------
+        X : array-like (n, p_1, ..., p_M)
+            Samples.
+        reset : bool
+            Whether the model is about to be fitted to them; otherwise they must be as large as those fitted.
+
+        Returns
+        -------
+        array (n, p_1, ..., p_M)
+            Finite numbers.
+
+        Raises
+        ------
+        ValueError
+            If X is complex, holds NaN, or has another shape.
+        """
+        matrix, names = features.unwrapped(X)
+        rows: Array = check_matrix(
+            matrix,
+            rows=features.row_names(X),
+            columns=names,
+            model=self,
+            reset=reset,
+            accept_sparse=False,
+            dtype=np.float64,
+            allow_nd=True,
+            least_rows=2 if reset else 1,
+        )
+        why = "squares of others leave the range of double precision. Give them in another unit"
+        require_range(rows, LARGEST, why, least=1 / LARGEST)
+        if not reset and rows.shape[1:] != self.means_.shape[1:]:
+            msg = f"samples of X have shape {rows.shape[1:]}; the model was fitted to {self.means_.shape[1:]}"
+            raise ValueError(msg)
+        return rows
 
     def _keep(self, search: TensorSearch, founds: Sequence[Found]) -> None:
         """Take over the best of what was found, and say what is wrong with it."""

@@ -12,9 +12,8 @@ from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import told
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.core.validation import require_number
-from lvmkit.tensors.mixture import TensorNormalMixture
+from lvmkit.tensors.mixture import TensorNormalMixture, TensorSearch
 from lvmkit.tensors.penalty_path import PATIENCE, threads
-from lvmkit.tensors.search_options import TensorSearch
 
 SMALL = 0.05
 """Share of the samples below which a cluster is too small for its number of clusters to be recommended."""

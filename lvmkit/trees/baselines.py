@@ -7,7 +7,7 @@ from sklearn.cluster import BisectingKMeans
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import known_seed
 from lvmkit.core.validation import require_number
-from lvmkit.mixtures.bernoulli_mixture import BernoulliMixture
+from lvmkit.mixtures.bernoulli import BernoulliMixture
 from lvmkit.trees.spectral_tree import SpectralTree
 
 

@@ -21,8 +21,8 @@ from lvmkit.core.validation import (
     require_seed,
     teller,
 )
+from lvmkit.mixtures._base import RowModel, of_rows
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
-from lvmkit.mixtures.row_model import RowModel, of_rows
 from lvmkit.trees.baseline_splits import principal_split, two_means
 from lvmkit.trees.growth import Growth, grow
 from lvmkit.trees.mixture_split import family_of, model_split, refined

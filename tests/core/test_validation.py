@@ -157,7 +157,9 @@ def entry_points():
             if hasattr(one, method) and not (method == "score" and one is classifier):
                 points[f"{type(one).__name__}.{method}"] = getattr(one, method)
     points["classifier.score"] = lambda X: classifier.score(X, y)
-    points["predict_proba(observed=)"] = lambda X: bernoulli.partial(X, np.ones(D, dtype=bool))
+    points["predict_proba(observed=)"] = lambda X: bernoulli.predict_proba(
+        X, observed=np.ones(D, dtype=bool)
+    )
     points |= {
         "covariate_path": lambda X: models.covariate_path(X, y),
         "CovariateClusterPath.score": lambda X: path.score(X, y),
@@ -445,10 +447,12 @@ def test_nullable_columns():
         with pytest.raises(ValueError, match=r"X holds NaN .*row 'p3', column 'c2'"):
             enter(frame)
     judged = (
-        models.BernoulliMixture(2).fit(data()).partial(frame.to_numpy(dtype=float, na_value=np.nan))
+        models.BernoulliMixture(2)
+        .fit(data())
+        .predict_proba(frame.to_numpy(dtype=float, na_value=np.nan), observed="given")
     )
     model = models.BernoulliMixture(2).fit(pd.DataFrame(data(), columns=NAMES))
-    assert judged.shape == model.partial(frame).shape
+    assert judged.shape == model.predict_proba(frame, observed="given").shape
 
 
 def masked():
@@ -481,7 +485,9 @@ def test_masks_are_not_lost_where_functions_take_arrays():
         lambda: models.TensorNormalMixture(2).fit(tensor),
         lambda: models.SUSTain(2).fit(tensor),
         lambda: disclosure.suppression(np.ma.masked_array([[1, 30]], mask=[[True, False]])),
-        lambda: models.BernoulliMixture(2).fit(data()).partial(masked(), np.arange(D)),
+        lambda: (
+            models.BernoulliMixture(2).fit(data()).predict_proba(masked(), observed=np.arange(D))
+        ),
         lambda: scores.stability(models.BernoulliMixture(2), masked()),
         lambda: models.covariate_path(data(), labels, nus=[1.0]),
     ]
@@ -844,9 +850,9 @@ def test_what_was_observed_is_known_everywhere():
     seen = pd.DataFrame(np.ones((N, D), dtype=object), columns=NAMES)
     seen.iloc[2, 1] = np.nan
     with pytest.raises(ValueError, match="observed is True or False everywhere; found NaN"):
-        model.partial(frame, seen)
+        model.predict_proba(frame, observed=seen)
     with pytest.raises(ValueError, match="observed is a masked array"):
-        model.partial(frame, np.ma.masked_array(data() > 0, mask=data() > 0))
+        model.predict_proba(frame, observed=np.ma.masked_array(data() > 0, mask=data() > 0))
 
 
 @pytest.mark.parametrize("model", MODELS[:6], ids=lambda model: type(model).__name__)

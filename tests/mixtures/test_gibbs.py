@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvmkit.mixtures import gibbs, gibbs_blocks
+from lvmkit.mixtures import gibbs
 from lvmkit.mixtures.gibbs import topic_mixtures
 
 TOPICS = np.array([[0.7, 0.2, 0.1, 0.0], [0.1, 0.1, 0.6, 0.2], [0.0, 0.5, 0.0, 0.5]])
@@ -142,7 +142,7 @@ def test_probabilities_too_small_for_float32_still_count() -> None:
 
 def test_counts_on_top_of_alpha_stay_exact() -> None:
     alpha = np.array([1e-6, 0.013, 0.4, 7.3])
-    rounded = gibbs_blocks._rounded(alpha, np.array([80, 100_000]), 8)
+    rounded = gibbs._rounded(alpha, np.array([80, 100_000]), 8)
     assert (rounded[0, :, :4] > 0).all()
     assert (rounded[0, :, 4:] == 0).all()
     for row, length in zip(rounded[0, :, :4], (80, 100_000), strict=True):

@@ -11,7 +11,7 @@ from lvmkit import LatentDirichlet, PoissonMixture, SingleTopic
 from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import make_poisson_mixture, make_topics
 from lvmkit.decompose import BY_NAME
-from lvmkit.mixtures.three_words import three_words
+from lvmkit.mixtures.single_topic import three_words
 from lvmkit.scores import adjusted_rand
 
 MODELS = [SingleTopic, LatentDirichlet, PoissonMixture]

@@ -10,7 +10,7 @@ from lvmkit.datasets import make_tensor_mixture
 from lvmkit.datasets.simulate_tensors import TensorSetting, autoregressive
 from lvmkit.models import select_penalty, select_tensor_components
 from lvmkit.scores import error_rate
-from lvmkit.tensors.search_options import TensorSearch
+from lvmkit.tensors.mixture import TensorSearch
 
 
 @pytest.fixture(scope="module")

@@ -38,18 +38,6 @@ ACCEPTED: dict[tuple[str, str, str], str] = {
         "two features of one name, AnnData",
     ): "feature_names was given, and replaces the names of columns",
     **{
-        ("lvmkit.BernoulliMixture.partial", "X", fault): "what is missing was not observed"
-        for fault in (
-            "NaN",
-            "NaN, csr",
-            "NaN, csc",
-            "NaN, DataFrame",
-            "NaN, AnnData",
-            "None",
-            "missing, DataFrame",
-        )
-    },
-    **{
         (entry, "X", fault): "no rows have no answers: a block of a stream may be empty"
         for entry in ("lvmkit.trees.Node.side", "lvmkit.trees.Tree.apply")
         for fault in ("no rows", "no rows, csr", "no rows, DataFrame")

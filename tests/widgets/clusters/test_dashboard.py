@@ -179,7 +179,7 @@ def test_codes_not_typed_can_be_unknown(board, fitted):
     found = [row["posterior"] for row in board.components["posteriors"].rows]
     X = np.zeros((1, 12), dtype=np.float32)
     X[0, CODES.index("585")] = 1
-    expected = fitted.partial(pd.DataFrame(X, columns=CODES), ["585"])
+    expected = fitted.predict_proba(pd.DataFrame(X, columns=CODES), observed=["585"])
     np.testing.assert_allclose(found, expected[0], rtol=1e-6)
 
 

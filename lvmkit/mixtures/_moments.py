@@ -1,13 +1,16 @@
-"""What all models of counts do that are learned from moments: sums that add, then one decomposition."""
+"""Base classes of models of counts: input validation, moments that add, one decomposition, and EM."""
 
 import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit import decompose
+from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.typing import Array, Progress, RandomState
+from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
     listed,
@@ -16,13 +19,90 @@ from lvmkit.core.validation import (
     require_seed,
     teller,
 )
-from lvmkit.mixtures.count_model import CountModel
-from lvmkit.mixtures.families import Family
-from lvmkit.mixtures.row_model import SPARE_DIRECTIONS, state_order
+from lvmkit.mixtures import e_step
+from lvmkit.mixtures._base import SPARE_DIRECTIONS, MixtureModel, RowModel, of_rows, state_order
+from lvmkit.mixtures.e_step import MixtureParams
+from lvmkit.mixtures.em import StoppedBy, run_em
+from lvmkit.mixtures.families import MULTINOMIAL, Family, Prior
+from lvmkit.mixtures.initialization import given_params, part
 from lvmkit.moments import WhitenedMoments
 from lvmkit.moments.subspaces import SubspaceMoments, leading_basis
-from lvmkit.moments.weightings import Weighting
+from lvmkit.moments.weightings import Weighting, row_totals
 from lvmkit.moments.whitened import Whitened, with_slices
+
+
+class CountModel(RowModel):
+    """Validation of counts, and of the sums made of them."""
+
+    round_counts: bool
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that counts are not negative."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+    def _accepted(self, rows: Any, names: features.Labels) -> Any:
+        """Return counts as float32 rows, or refuse what is not a count."""
+        # Before single precision, which has no room for 16,777,217.
+        rows = features.canonical(rows)
+        if self.round_counts and rows.dtype.kind == "f":
+            rows = rows.copy()
+            values = rows.data if sparse.issparse(rows) else rows
+            np.rint(values, out=values)
+            rows = features.canonical(rows)
+        features.require_counts(rows, names, type(self).__name__)
+        return features.in_float32(rows)
+
+    def _tell_empty(self, rows: Any) -> None:
+        """Say how many rows to judge hold no known feature."""
+        empty = int(np.count_nonzero(row_totals(rows) == 0))
+        if empty:
+            msg = f"{empty:,} of {rows.shape[0]:,} rows hold none of the model's features and get its weights"
+            warnings.warn(msg, DataWarning, stacklevel=3)
+
+    def _require_counted(self, rows: Any) -> None:
+        """Refuse rows that hold nothing; say which features no row has."""
+        if not rows.sum():
+            msg = "X holds nothing: all its entries are 0"
+            raise ValueError(msg)
+        absent = np.flatnonzero(np.asarray(rows.sum(axis=0)).ravel() == 0)
+        if len(absent):
+            names = getattr(self, "feature_names_in_", np.arange(rows.shape[1]))[absent]
+            msg = (
+                f"{len(absent)} of {rows.shape[1]} features occur in no row ({listed(names)}): "
+                "they are 0 in every state"
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+
+    def _require_long(self, moments: SubspaceMoments) -> None:
+        """Refuse sums without third-order information."""
+        if moments.divisors[2] <= 0:
+            msg = (
+                f"all {moments.n_samples} rows, with {len(moments.basis)} feature(s), have fewer than 3 words, "
+                "and the third moment needs 3 of one row; join short texts, or use PoissonMixture"
+            )
+            raise ValueError(msg)
+
+    def _tell_short(self, moments: SubspaceMoments) -> None:
+        """Say how many rows carry no third-order information."""
+        if moments.n_short:
+            msg = (
+                f"{moments.n_short:,} of {moments.n_samples:,} rows have fewer than 3 words and carry no "
+                "third-order information; they enter the lower moments only"
+            )
+            warnings.warn(msg, DataWarning, stacklevel=4)
+
+
+def given_topics(weights: Any, centers: Any) -> MixtureParams:
+    """Check topics that the user gave, and normalize them. weights (k,), centers (k, d)."""
+    params = given_params(weights, centers, None, None, upper=None)
+    empty = np.flatnonzero(params.centers.sum(axis=1) == 0)
+    if len(empty):
+        msg = f"topic(s) {listed(empty)} have no word: every row of centers needs an entry above 0"
+        raise ValueError(msg)
+    return MixtureParams(params.weights, MULTINOMIAL.project(params.centers))
+
 
 LARGE_CLIP = 0.5
 """Share of a topic's, or a state's, mass that was clipped above which the model warns."""
@@ -289,3 +369,161 @@ class MomentModel(CountModel):
             return self.centers_
         smoothed: Array = (1 - share) * self.centers_ + share * (self.weights_ @ self.centers_)
         return smoothed
+
+
+class MomentMixture(MomentModel, MixtureModel):
+    """A mixture of counts: moments alone, or moments and EM."""
+
+    # A model adds its family, its weighting and the mean of its prior.
+
+    em: bool
+    tol: float
+    max_iter: int
+    prior: float
+    smoothing: float
+
+    labels_: Labels = of_rows("predict")  # (n,): State of each row of the data fitted
+    n_iter_: int  # EM steps made; 0 without EM
+    stopped_by_: StoppedBy | str  # "moments" without EM, else the rule that ended it
+    log_likelihoods_: Array
+    data_fingerprint_: str  # Hash of the rows fitted
+
+    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+        """Find the states of the rows of `X`.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Counts: whole numbers of at least 0.
+        y : None
+            Ignored.
+        progress : callable (str, float), optional
+            Told the stage and the fraction done, 0 to 1; raising from it cancels.
+
+        Returns
+        -------
+        MomentMixture
+            Itself, fitted.
+
+        Raises
+        ------
+        ValueError
+            If entries are no counts or all 0, no row has three words, there are fewer features than states, or an
+            option is out of range.
+        TypeError
+            If an option has the wrong type.
+
+        Warns
+        -----
+        DataWarning
+            If features occur in no row, rows are too short for the third moment, the moments show fewer states
+            than n_components (they give the others weight 0 and the overall mean), or much had to be clipped.
+        ConvergenceWarning
+            If EM ran out of steps.
+        """
+        del y
+        tell = teller(progress)
+        rows = self._fit_rows(
+            self._validated(X, reset=True), part(tell, 0.0, 0.5 if self.em else 0.9)
+        )
+        if self.em:
+            with single_threaded_blas():
+                self._refine(rows, part(tell, 0.5, 0.9))
+        self.labels_ = e_step.most_likely(rows, self._params(), self._family)
+        self.data_fingerprint_ = features.fingerprint(rows)
+        tell("done", 1.0)
+        if self.stopped_by_ == "max_iter":
+            msg = (
+                f"EM made max_iter={self.max_iter} steps and the objective still rises by more than "
+                f"tol={self.tol:g} nats per row; raise max_iter or tol."
+            )
+            warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        return self
+
+    def predict(self, X: Any) -> Labels:
+        """Return the most probable state of each row.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Counts; labeled ones may have their features in any order, unknown ones are ignored.
+
+        Returns
+        -------
+        array of int (n,)
+            States, 0 to k-1.
+
+        Warns
+        -----
+        DataWarning
+            If rows hold none of the model's features, or features are unknown or missing.
+        """
+        self._require_fitted()
+        rows = self._validated(X, reset=False)
+        self._tell_empty(rows)
+        return e_step.most_likely(rows, self._params(), self._family)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return the posterior probability of every state for each row.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Counts; labeled ones may have their features in any order, unknown ones are ignored.
+
+        Returns
+        -------
+        array (n, k)
+            Rows sum to 1.
+
+        Warns
+        -----
+        DataWarning
+            If rows hold none of the model's features, or features are unknown or missing.
+        """
+        self._require_fitted()
+        rows = self._validated(X, reset=False)
+        self._tell_empty(rows)
+        return e_step.posteriors(e_step.log_joint(rows, self._params(), self._family))
+
+    def _derive(self) -> None:
+        """Begin without EM steps: those made before led to other parameters."""
+        self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
+
+    def _refine(self, rows: Any, tell: Progress) -> None:
+        """Raise the likelihood from the moments by EM; states ordered by weight again."""
+        prior = self._prior(rows)
+        start = MixtureParams(self.weights_, self._smoothed_centers(self.smoothing))
+        result = run_em(
+            e_step.smoothed(start, rows.shape[0], prior, self._family),
+            e_step.em_step(rows, self._family, prior),
+            tol=self.tol,
+            max_iter=self.max_iter,
+            progress=tell,
+        )
+        order = np.argsort(-result.params.weights, kind="stable")
+        self.weights_, self.centers_ = result.params.weights[order], result.params.centers[order]
+        self.n_iter_ = len(result.log_likelihoods)
+        self.stopped_by_, self.log_likelihoods_ = result.stopped_by, result.log_likelihoods
+
+    def _prior(self, rows: Any) -> Prior:
+        """Return the imaginary rows that EM adds to every state."""
+        raise TypeError(type(self).__name__)
+
+    def _params(self) -> MixtureParams:
+        """Return the parameters that rows are judged by: those of moments hold zeros, which noise put there."""
+        refined = getattr(self, "n_iter_", 0) > 0
+        centers = self.centers_ if refined else self._smoothed_centers(self.smoothing)
+        return MixtureParams(self.weights_, centers)
+
+    def _check_options(self) -> None:
+        """Refuse options out of range."""
+        super()._check_options()
+        require_flag(self.em, "em")
+        require_number(self.max_iter, "max_iter", least=1, whole=True)
+        require_number(self.tol, "tol", least=0)
+        require_number(self.prior, "prior", least=0, above=True)
+        require_number(self.smoothing, "smoothing", least=0)
+        if self.smoothing >= 1:
+            msg = f"smoothing is a share, at least 0 and below 1; found {self.smoothing!r}"
+            raise ValueError(msg)

@@ -87,10 +87,21 @@ def test_partial_posterior_sums_out_what_is_missing(form):
         ],
         axis=1,
     )
-    observed = {"mask per row": mask, "nan": None, "names": ["a", "c"], "indexes": [0, 2]}[form]
+    observed = {"mask per row": mask, "nan": "given", "names": ["a", "c"], "indexes": [0, 2]}[form]
     given = np.where(mask, rows, np.nan) if form == "nan" else rows
-    found = model.partial(given, observed)
+    found = model.predict_proba(given, observed=observed)
     np.testing.assert_allclose(found, joint / joint.sum(axis=1, keepdims=True), rtol=1e-6)
+
+
+def test_the_old_name_of_rows_with_gaps_works_and_warns():
+    model = BernoulliMixture.from_parameters([0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]])
+    rows = np.array([[1.0, np.nan], [np.nan, np.nan]])
+    with pytest.warns(FutureWarning, match=r"BernoulliMixture.partial is now predict_proba"):
+        old = model.partial(rows)
+    np.testing.assert_array_equal(old, model.predict_proba(rows, observed="given"))
+    with pytest.warns(FutureWarning, match="partial"):
+        old = model.partial(np.eye(2), [0])
+    np.testing.assert_array_equal(old, model.predict_proba(np.eye(2), observed=[0]))
 
 
 def test_sparse_dense_and_labelled_rows_give_the_same():
@@ -238,14 +249,16 @@ def test_a_decomposition_is_a_name():
 def test_what_says_nothing_of_what_was_observed_is_refused(observed):
     model = BernoulliMixture.from_parameters([1.0], [[0.5] * 3], feature_names=["a", "b", "c"])
     with pytest.raises(ValueError, match="observed must be a mask of True and False, or a list"):
-        model.partial(np.zeros((4, 3)), observed)
+        model.predict_proba(np.zeros((4, 3)), observed=observed)
     with pytest.raises(ValueError, match="a mask is of True and False, not 0 and 1; found 1, 0, 1"):
-        model.partial(np.zeros((4, 3)), [1, 0, 1])
+        model.predict_proba(np.zeros((4, 3)), observed=[1, 0, 1])
     with pytest.raises(ValueError, match=r"^observed must name each feature once; found 'a', 'a'$"):
-        model.partial(np.zeros((4, 3)), ["a", "a"])
+        model.predict_proba(np.zeros((4, 3)), observed=["a", "a"])
     with pytest.raises(ValueError, match=r"found an array of shape \(4, 3\) .*of float64\)$"):
-        model.partial(np.zeros((4, 3)), np.ones((4, 3)))
-    np.testing.assert_array_equal(model.partial(np.zeros((4, 3)), {"a"}), np.ones((4, 1)))
+        model.predict_proba(np.zeros((4, 3)), observed=np.ones((4, 3)))
+    np.testing.assert_array_equal(
+        model.predict_proba(np.zeros((4, 3)), observed={"a"}), np.ones((4, 1))
+    )
 
 
 def test_samples_follow_the_parameters():
@@ -294,16 +307,19 @@ def test_partial_matches_features_and_masks_by_name():
     names = [f"c{i}" for i in range(X.shape[1])]
     table = pd.DataFrame(X, columns=names)
     model = BernoulliMixture(3).fit(table)
-    expected = model.partial(table, names[:20])
-    np.testing.assert_allclose(model.partial(table[names[:20]]), expected)
+    expected = model.predict_proba(table, observed=names[:20])
+    np.testing.assert_allclose(model.predict_proba(table[names[:20]], observed="given"), expected)
     np.testing.assert_allclose(
-        model.partial(AnnData(ROWS, var=table.T[[]])[:, names[:20]]), expected
+        model.predict_proba(AnnData(ROWS, var=table.T[[]])[:, names[:20]], observed="given"),
+        expected,
     )
     mask = pd.DataFrame(np.random.default_rng(0).random(X.shape) < 0.5, columns=names)
-    expected = model.partial(X, mask.to_numpy())
+    expected = model.predict_proba(X, observed=mask.to_numpy())
     backwards = table.iloc[:, ::-1]
-    np.testing.assert_allclose(model.partial(backwards, mask), expected)
-    np.testing.assert_allclose(model.partial(backwards, mask.to_numpy()[:, ::-1]), expected)
+    np.testing.assert_allclose(model.predict_proba(backwards, observed=mask), expected)
+    np.testing.assert_allclose(
+        model.predict_proba(backwards, observed=mask.to_numpy()[:, ::-1]), expected
+    )
 
 
 def test_columns_named_by_whole_numbers_are_matched_too():

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from lvmkit.core.typing import RandomState
+from lvmkit.mixtures._moments import MomentMixture
 from lvmkit.mixtures.families import POISSON, Prior
 from lvmkit.mixtures.initialization import given_params
-from lvmkit.mixtures.moment_mixture import MomentMixture
 from lvmkit.moments.weightings import POISSON as FACTORIAL
 from lvmkit.moments.weightings import Weighting
 
