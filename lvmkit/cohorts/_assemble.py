@@ -17,7 +17,7 @@ LEVELS = ("category", "full")
 
 
 @dataclass(frozen=True)
-class Options:
+class CohortOptions:
     """What the analyst chose; kept with the cohort."""
 
     level: str = "category"
@@ -44,7 +44,7 @@ class Options:
 def assemble(
     tallied: Tally,
     obs: pd.DataFrame,
-    options: Options,
+    options: CohortOptions,
     *,
     source: str,
     n_input_rows: int,
@@ -91,7 +91,7 @@ def assemble(
 def _frequent(
     n_records: "np.ndarray[tuple[int], np.dtype[np.int64]]",
     n: int,
-    options: Options,
+    options: CohortOptions,
     repairs: Repairs,
 ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
     """Columns of codes frequent enough, in their order; of equal ones the first by code are kept."""
@@ -108,7 +108,7 @@ def _frequent(
 def _refuse_empty(
     n_codes: "np.ndarray[tuple[int], np.dtype[np.int64]]",
     kept: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
-    options: Options,
+    options: CohortOptions,
 ) -> None:
     """Refuse a cohort without records or without codes."""
     if not n_codes.any():

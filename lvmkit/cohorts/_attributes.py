@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit.cohorts._cleaning_log import Repairs, number_of
-from lvmkit.cohorts._sources import Table, opened, trimmed
+from lvmkit.cohorts._sources import SourceTable, opened, trimmed
 from lvmkit.cohorts._time_zones import quoted
 from lvmkit.core.validation import listed
 
@@ -17,7 +17,7 @@ Records = npt.NDArray[np.object_]
 
 
 def from_columns(
-    table: Table, columns: Sequence[str], record: str, ids: Records, repairs: Repairs
+    table: SourceTable, columns: Sequence[str], record: str, ids: Records, repairs: Repairs
 ) -> pd.DataFrame:
     """Read columns of the source; where a record's rows differ the smallest value is kept and stated."""
     if not columns:
@@ -41,7 +41,7 @@ def from_columns(
     return typed(chosen).set_index(pd.Index(ids, dtype=object))
 
 
-def column_value(table: Table, column: str) -> str:
+def column_value(table: SourceTable, column: str) -> str:
     """Return SQL of a column's value; a text column that holds only numbers is read as numbers."""
     name = quoted(column)
     if table.kinds[column] != "text":

@@ -39,7 +39,7 @@ UNWRITABLE = re.compile("[\x00\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
-class Documents:
+class TextSource:
     """Texts in their order."""
 
     texts: list[str]
@@ -51,7 +51,7 @@ class Documents:
 
 def read(
     source: Any, text: str | None, document: str | None, encoding: str, repairs: Repairs
-) -> Documents:
+) -> TextSource:
     """Read documents from whatever holds them."""
     is_utf8(encoding)
     path = _path(source)
@@ -90,7 +90,7 @@ def _path(source: Any) -> Path | None:
     raise FileNotFoundError(msg)
 
 
-def of_frame(frame: pd.DataFrame, text: str | None, document: str | None, name: str) -> Documents:
+def of_frame(frame: pd.DataFrame, text: str | None, document: str | None, name: str) -> TextSource:
     """Take texts from one column; the others are attributes."""
     if frame.columns.nlevels > 1:
         msg = f"source: {name} has column names of {frame.columns.nlevels} levels; give each column one name first."
@@ -121,7 +121,7 @@ def _check_column(
 
 def _of_table(
     path: Path, text: str | None, document: str | None, encoding: str, repairs: Repairs
-) -> Documents:
+) -> TextSource:
     """Read a CSV or Parquet file; an empty cell is an empty text."""
     with opened(path, encoding=encoding) as table:
         named = {"text": text, "document": document}
@@ -144,7 +144,7 @@ def _of_table(
         return of_frame(frame, text, document, table.name)
 
 
-def _of_files(path: Path, encoding: str, repairs: Repairs) -> Documents:
+def _of_files(path: Path, encoding: str, repairs: Repairs) -> TextSource:
     """Read one document from each .txt file of a folder, or from one file."""
     if not path.is_dir():
         stem = Path(path.name.removesuffix(".gz")).stem
@@ -251,7 +251,7 @@ def json_lines(path: Path, encoding: str = "utf-8") -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _of_list(source: Any) -> Documents:
+def _of_list(source: Any) -> TextSource:
     """Take texts from a list, a Series or a mapping of ids to texts."""
     if isinstance(source, AnnData) or sparse.issparse(source) or getattr(source, "ndim", 1) > 1:
         msg = (
@@ -272,7 +272,7 @@ def _of_list(source: Any) -> Documents:
 
 def _documents(
     texts: Iterable[Any], ids: Iterable[Any], attributes: pd.DataFrame | None, name: str
-) -> Documents:
+) -> TextSource:
     """Check texts and ids, and put them together."""
     texts, keys = list(texts), [str(key) for key in ids]
     if not texts:
@@ -302,7 +302,7 @@ def _documents(
     if attributes is None:
         attributes = pd.DataFrame(index=index)
     named = attributes.set_axis([str(column) for column in attributes.columns], axis=1)
-    return Documents(texts, typed(named.set_axis(index)), name)
+    return TextSource(texts, typed(named.set_axis(index)), name)
 
 
 def _is_missing(text: Any) -> bool:
@@ -310,7 +310,9 @@ def _is_missing(text: Any) -> bool:
     return text is None or text is pd.NA or (isinstance(text, float | np.floating) and text != text)
 
 
-def joined(documents: Documents, attributes: pd.DataFrame | None, repairs: Repairs) -> pd.DataFrame:
+def joined(
+    documents: TextSource, attributes: pd.DataFrame | None, repairs: Repairs
+) -> pd.DataFrame:
     """Add a table of attributes, matched by id, to those of the source."""
     if attributes is None:
         return documents.attributes
@@ -330,7 +332,7 @@ def joined(documents: Documents, attributes: pd.DataFrame | None, repairs: Repai
     return documents.attributes.join(typed(table.reindex(ids)))
 
 
-def _check_attributes(table: pd.DataFrame, documents: Documents) -> None:
+def _check_attributes(table: pd.DataFrame, documents: TextSource) -> None:
     """Refuse attributes that repeat a document or a name, or that belong to no document."""
     repeated = table.index[table.index.duplicated()].unique()
     if len(repeated):

@@ -16,10 +16,10 @@ from lvmkit.cohorts import _attributes
 from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries, number_records
 from lvmkit.cohorts._filtering import Thinning, known_modes, thinned
-from lvmkit.cohorts._groups import Group, Mode
+from lvmkit.cohorts._groups import CodeMode, Group
 from lvmkit.cohorts._options import check_titles
-from lvmkit.cohorts._sources import Source, Table, column_list, opened_in
-from lvmkit.cohorts._visits import Visits, count_cells, number_codes
+from lvmkit.cohorts._sources import Source, SourceTable, column_list, opened_in
+from lvmkit.cohorts._visits import EventTables, count_cells, number_codes
 from lvmkit.cohorts._windows import Window, within
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.core.validation import listed, require_text
@@ -32,7 +32,7 @@ class Plan:
     """What the analyst chose of a tensor: modes, window, what is rare."""
 
     patient: str
-    modes: tuple[Mode, ...]
+    modes: tuple[CodeMode, ...]
     window: Window
     thinning: Thinning
     date: str | None = None
@@ -66,7 +66,7 @@ class Plan:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadOptions:
     """How sources are opened, and the attributes of patients that belong to them."""
 
     attributes: Attributes
@@ -76,12 +76,12 @@ class Reading:
 
     def opened(
         self, database: duckdb.DuckDBPyConnection, source: Source
-    ) -> AbstractContextManager[Table]:
+    ) -> AbstractContextManager[SourceTable]:
         """Open a source in a database."""
         return opened_in(database, source, connection=self.connection, encoding=self.encoding)
 
     def attributes_of(
-        self, table: Table | None, patient: str, person: str, ids: npt.NDArray[np.object_]
+        self, table: SourceTable | None, patient: str, person: str, ids: npt.NDArray[np.object_]
     ) -> pd.DataFrame:
         """Attributes of the patients, from a table of their own or from columns of an open source."""
         # `person` is the SQL of the source's column `patient`.
@@ -104,7 +104,7 @@ class Reading:
 class Gathered:
     """Events in DuckDB, with their patients."""
 
-    visits: Visits
+    visits: EventTables
     patients: npt.NDArray[np.object_]
     obs: pd.DataFrame
     source: str
@@ -136,7 +136,7 @@ def planned(
             require_mapping(argument, given, f"{names[0]!r}: …")
         known_modes(argument, given or {}, names)
     modes = tuple(
-        Mode(
+        CodeMode(
             name,
             column,
             (system or {}).get(name),
@@ -157,7 +157,7 @@ def require_mapping(argument: str, given: object, example: str) -> None:
         raise TypeError(msg)
 
 
-def number_patients(visits: Visits, repairs: Repairs) -> npt.NDArray[np.object_]:
+def number_patients(visits: EventTables, repairs: Repairs) -> npt.NDArray[np.object_]:
     """Give the patients in ``entries`` numbers in the order of their ids; return the ids."""
     number_records(Entries(visits.database, "", numeric_codes=False), repairs)
     named = visits.fetch("SELECT any_value(t) AS t FROM records GROUP BY i ORDER BY i")
@@ -204,7 +204,7 @@ def counted(gathered: Gathered, plan: Plan, repairs: Repairs) -> CountTensor:
     return CountTensor(counts, ("patient", *plan.names), (obs, *tables), gathered.source, about)
 
 
-def _apart(visits: Visits) -> str:
+def _apart(visits: EventTables) -> str:
     """Say how many patients are in every one of several tables, as ids may be written in two ways."""
     if len(visits.given) < 2:
         return ""
@@ -213,7 +213,7 @@ def _apart(visits: Visits) -> str:
     return f" The tables share {number_of(shared, 'patient')}; do they write ids, visits and dates alike?"
 
 
-def _state_ignored(visits: Visits, plan: Plan, repairs: Repairs) -> None:
+def _state_ignored(visits: EventTables, plan: Plan, repairs: Repairs) -> None:
     """State rows without code, visit or date; refuse a table that has no date that can be read."""
     for mode in plan.modes:
         n = repairs.dropped[f"{mode.name}: entries_without_code"]
@@ -227,7 +227,7 @@ def _state_ignored(visits: Visits, plan: Plan, repairs: Repairs) -> None:
         _state_undated(visits, str(plan.date), repairs)
 
 
-def _state_undated(visits: Visits, date: str, repairs: Repairs) -> None:
+def _state_undated(visits: EventTables, date: str, repairs: Repairs) -> None:
     """State rows whose date cannot be read."""
     undated = 0
     for table in visits.given:

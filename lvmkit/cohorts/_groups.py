@@ -20,7 +20,7 @@ KNOWN = ("icd9", "icd10", "icd9procedure", "other")
 
 
 @dataclass(frozen=True)
-class Mode:
+class CodeMode:
     """One mode but the patients: where its codes are and how they are to be read."""
 
     name: str
@@ -52,7 +52,7 @@ class Mode:
 
 
 def read_codes(
-    codes: pd.DataFrame, entries: Entries, mode: Mode, repairs: Repairs
+    codes: pd.DataFrame, entries: Entries, mode: CodeMode, repairs: Repairs
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Spell and group distinct texts (c, rows); return them with code, group and number k, and the groups' labels."""
     # A code that has no group has the number -1.
@@ -85,7 +85,7 @@ def _advised_by_mode(mode: str) -> Iterator[None]:
         raise ValueError(msg) from error
 
 
-def _system(codes: pd.DataFrame, mode: Mode) -> str:
+def _system(codes: pd.DataFrame, mode: CodeMode) -> str:
     """Coding system of a mode: as given, else found if the rule needs one, else "other"."""
     if mode.system is not None:
         system = system_name(mode.system)
@@ -132,7 +132,7 @@ def _name(group: object) -> str:
     return "" if pd.isna(group) else str(group).strip()  # type: ignore[call-overload]  # a table's cell can be anything
 
 
-def _state_ungrouped(codes: pd.DataFrame, mode: Mode, repairs: Repairs) -> None:
+def _state_ungrouped(codes: pd.DataFrame, mode: CodeMode, repairs: Repairs) -> None:
     """State which entries have a code without group."""
     n = int(codes["rows"].sum())
     repairs.drop(
@@ -143,7 +143,7 @@ def _state_ungrouped(codes: pd.DataFrame, mode: Mode, repairs: Repairs) -> None:
     )
 
 
-def _titled(labels: list[str], system: str, mode: Mode, repairs: Repairs) -> pd.DataFrame:
+def _titled(labels: list[str], system: str, mode: CodeMode, repairs: Repairs) -> pd.DataFrame:
     """Name each group: title, chapter and system, by group."""
     if mode.group in (None, "category"):
         features = pd.DataFrame({"code": labels, "system": system})

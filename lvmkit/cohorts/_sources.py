@@ -74,7 +74,7 @@ ZONED = (
 
 
 @dataclass(frozen=True)
-class Table:
+class SourceTable:
     """A source opened: where to query it and what its columns are."""
 
     database: duckdb.DuckDBPyConnection
@@ -200,7 +200,9 @@ def column_list(argument: str, columns: Iterable[str]) -> list[str]:
 
 
 @contextmanager
-def opened(source: Source, *, connection: Any = None, encoding: str = "utf-8") -> Iterator[Table]:
+def opened(
+    source: Source, *, connection: Any = None, encoding: str = "utf-8"
+) -> Iterator[SourceTable]:
     """Open a DataFrame, files, or an SQL query on a connection, for queries that may exceed memory."""
     with (
         database_apart() as database,
@@ -216,7 +218,7 @@ def opened_in(
     *,
     connection: Any = None,
     encoding: str = "utf-8",
-) -> Iterator[Table]:
+) -> Iterator[SourceTable]:
     """Open a source in a database that stays open; of several sources one at a time."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
         require_text(encoding, "encoding")
@@ -229,7 +231,7 @@ def opened_in(
             yield from _file_table(database, source, encoding, Path(folder))
 
 
-class Interruptible:
+class InterruptibleConnection:
     """A DuckDB connection whose queries Ctrl-C ends."""
 
     # DuckDB does not always hear it in the thread that waits for a query, so that another thread has to wait.
@@ -267,7 +269,7 @@ class Interruptible:
 def database_apart() -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a private database for as long as it is needed."""
     with tempfile.TemporaryDirectory(prefix="lvmkit-") as folder:
-        database = Interruptible(_private_database(Path(folder)))
+        database = InterruptibleConnection(_private_database(Path(folder)))
         try:
             yield cast("duckdb.DuckDBPyConnection", database)
         finally:
@@ -311,7 +313,7 @@ def _kind(sql_type: str) -> str:
     return "integer" if "INT" in sql_type else "other"
 
 
-def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Iterator[Table]:
+def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> Iterator[SourceTable]:
     """Register a DataFrame; columns that DuckDB reads as they should be are not copied."""
     _check_names(frame)
     names = [str(name) for name in frame.columns]
@@ -320,7 +322,7 @@ def _frame_table(database: duckdb.DuckDBPyConnection, frame: pd.DataFrame) -> It
     try:
         types = _registered(database, columns, names)
         kinds = {name: _kind(kind) for name, kind in zip(names, types.values(), strict=True)}
-        yield Table(database, "source_frame", kinds, "the DataFrame", exact=_exact(types))
+        yield SourceTable(database, "source_frame", kinds, "the DataFrame", exact=_exact(types))
     except duckdb.Error as error:
         msg = f"source: cannot read the DataFrame: {str(error).splitlines()[0]}"
         raise ValueError(msg) from None
@@ -434,7 +436,7 @@ def _file_table(
     source: str | Path | Sequence[str | Path],
     encoding: str,
     folder: Path,
-) -> Iterator[Table]:
+) -> Iterator[SourceTable]:
     """Open files; what DuckDB cannot read while the table is used becomes a plain message."""
     if isinstance(source, str) and QUERY.match(source) and not glob.glob(source):
         msg = "source looks like an SQL query; pass the database with connection=."
@@ -472,7 +474,7 @@ def _text_table(
     shown: str,
     encoding: str,
     folder: Path,
-) -> Table:
+) -> SourceTable:
     """Open CSV files as text; other encodings and mixed line ends in a copy."""
     encodings = [text_encoding(name, encoding) for name in names]
     readable = [
@@ -490,7 +492,9 @@ def _text_table(
     return _opened_text(database, [with_one_line_end(name, folder) for name in readable], shown)
 
 
-def _opened_text(database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str) -> Table:
+def _opened_text(
+    database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str
+) -> SourceTable:
     """Open CSV files in UTF-8; all rows are parsed, so that faults are known before anything is made of them."""
     relation = _relation(names)
     kinds = {name: _kind(kind) for name, kind in _types(database, relation).items()}
@@ -517,7 +521,7 @@ def _opened_text(database: duckdb.DuckDBPyConnection, names: Sequence[str], show
         raise ValueError(msg)
     if n_headers:
         relation = f"(SELECT * FROM {relation} WHERE NOT ({header}))"
-    return Table(database, relation, kinds, shown, n_rows=n_rows - n_headers)
+    return SourceTable(database, relation, kinds, shown, n_rows=n_rows - n_headers)
 
 
 def _is_header(columns: Sequence[str]) -> str:
@@ -529,7 +533,9 @@ def _is_header(columns: Sequence[str]) -> str:
     return " AND ".join(same)
 
 
-def _parquet_table(database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str) -> Table:
+def _parquet_table(
+    database: duckdb.DuckDBPyConnection, names: Sequence[str], shown: str
+) -> SourceTable:
     """Open Parquet files; instants become the times on the clock of the zone that each file records."""
     relation = _relation(names)
     types = _types(database, relation)
@@ -545,7 +551,7 @@ def _parquet_table(database: duckdb.DuckDBPyConnection, names: Sequence[str], sh
         relation = f"({' UNION ALL BY NAME '.join(parts)})"
         types = _types(database, relation)
     kinds = {name: _kind(kind) for name, kind in types.items()}
-    return Table(database, relation, kinds, shown, zones, _exact(types))
+    return SourceTable(database, relation, kinds, shown, zones, _exact(types))
 
 
 def replaced(values: Mapping[str, str]) -> str:
@@ -579,7 +585,7 @@ def _check_same_columns(
             raise ValueError(msg)
 
 
-def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: Any) -> Table:
+def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: Any) -> SourceTable:
     """Copy a query's rows, block by block and as text, into the private database."""
     if not isinstance(query, str):
         msg = f"source must be an SQL query when connection= is given, not {type(query).__name__}."
@@ -597,7 +603,7 @@ def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: An
     except Exception as error:  # every database library has its own errors
         msg = f"source: the SQL query failed: {str(error).splitlines()[0]}"
         raise ValueError(msg) from error
-    return Table(database, _typed_rows(kinds), kinds, "the SQL query", zones)
+    return SourceTable(database, _typed_rows(kinds), kinds, "the SQL query", zones)
 
 
 def _check_reading(query: str) -> None:
@@ -636,7 +642,7 @@ def _copy_duckdb(
     values = ((local.get(name, quoted(name)), quoted(name)) for name in types)
     columns = ", ".join(f"CAST({value} AS VARCHAR) AS {name}" for value, name in values)
     _make_rows(database, list(types))
-    waiting = Interruptible(connection)
+    waiting = InterruptibleConnection(connection)
     result = waiting.execute(f"SELECT {columns} FROM ({query})")
     while len(block := result.fetch_df_chunk(FETCHED_ROWS // 2048)):
         database.register("block", block).execute("INSERT INTO source_rows SELECT * FROM block")

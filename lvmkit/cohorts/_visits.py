@@ -14,14 +14,14 @@ from lvmkit.cohorts._cells import Numbers, ordered
 from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries
 from lvmkit.cohorts._filtering import Cells
-from lvmkit.cohorts._groups import Mode, read_codes
+from lvmkit.cohorts._groups import CodeMode, read_codes
 from lvmkit.cohorts._sources import local_day, trimmed
 
 ROWS_AT_ONCE = 2_000_000
 
 
 @dataclass(frozen=True)
-class Visits:
+class EventTables:
     """Tables of events: one, each row of which has a code of every mode, or one table for each mode."""
 
     # Their columns are p, v, d, day, x and n (patient, visit, date as text and as a day, index date, count) and c0, c1,
@@ -29,7 +29,7 @@ class Visits:
 
     database: duckdb.DuckDBPyConnection
     tables: tuple[str, ...]
-    modes: tuple[Mode, ...]
+    modes: tuple[CodeMode, ...]
     numeric: tuple[bool, ...]
     """Whether the codes of each mode are numbers in the source."""
     bases: tuple[str, ...] = ()
@@ -80,7 +80,9 @@ def dated_rows(columns: dict[str, str], relation: str) -> str:
     return f"SELECT *{day} FROM (SELECT {chosen} FROM {relation})"
 
 
-def number_codes(visits: Visits, mode: int, repairs: Repairs) -> tuple[pd.DataFrame, pd.DataFrame]:
+def number_codes(
+    visits: EventTables, mode: int, repairs: Repairs
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Make the table ``codesM`` of texts c and group numbers k; return texts with their code, and the groups."""
     about, c = visits.modes[mode], f"c{mode}"
     texts = f"SELECT {c} AS c, count(*) AS rows FROM {visits.table(mode)} GROUP BY {c}"
@@ -102,7 +104,7 @@ def number_codes(visits: Visits, mode: int, repairs: Repairs) -> tuple[pd.DataFr
     return read, labels
 
 
-def count_cells(visits: Visits, shape: tuple[int, ...], repairs: Repairs) -> Cells:
+def count_cells(visits: EventTables, shape: tuple[int, ...], repairs: Repairs) -> Cells:
     """Count, for each patient and codes of all modes, the visits (or rows, or their counts) that have them."""
     # Patients are counted by blocks, so that memory grows with the cells and not with the ways to them.
     modes = range(len(visits.modes))
@@ -135,7 +137,7 @@ def _small(counts: Numbers) -> Numbers:
     return counts.astype(np.int32 if counts.max(initial=0) < 2**31 else np.int64)
 
 
-def _in_rows(visits: Visits, block: str) -> str:
+def _in_rows(visits: EventTables, block: str) -> str:
     """Return SQL that counts codes of the same row."""
     place = ", ".join(["i", *(f"k{mode}" for mode in range(len(visits.modes)))])
     rows = f"seen WHERE {block}"
@@ -149,7 +151,7 @@ def _in_rows(visits: Visits, block: str) -> str:
     )
 
 
-def _together(visits: Visits, block: str) -> str:
+def _together(visits: EventTables, block: str) -> str:
     """Return SQL that counts visits which codes of all modes have in common."""
     modes = range(len(visits.modes))
     place = ", ".join(["i", *(f"k{mode}" for mode in modes)])
@@ -157,7 +159,7 @@ def _together(visits: Visits, block: str) -> str:
     return f"SELECT {place}, count(*) AS n FROM {tables} GROUP BY {place}"
 
 
-def _see_rows(visits: Visits) -> None:
+def _see_rows(visits: EventTables) -> None:
     """Make the table ``seen`` of the numbers in each row, with its count or visit as v."""
     modes = range(len(visits.modes))
     [table] = visits.tables
@@ -169,7 +171,7 @@ def _see_rows(visits: Visits) -> None:
     )
 
 
-def _see(visits: Visits, repairs: Repairs) -> None:
+def _see(visits: EventTables, repairs: Repairs) -> None:
     """Make the tables ``seen0``, ``seen1``, … of each code once a visit; state visits that lack a mode."""
     repeated, seen = 0, []
     for mode, table in enumerate(visits.tables):

@@ -13,7 +13,7 @@ from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._filtering import known_modes
 from lvmkit.cohorts._icd import FORMS, spell
 from lvmkit.cohorts._sources import local_day
-from lvmkit.cohorts._visits import Visits
+from lvmkit.cohorts._visits import EventTables
 from lvmkit.core.validation import listed, require_number
 
 ENDLESS = 10**6
@@ -74,8 +74,8 @@ class Window:
 
 
 def within(
-    visits: Visits, codes: list[pd.DataFrame], window: Window, patient: str, repairs: Repairs
-) -> tuple[Visits, dict[int, str]]:
+    visits: EventTables, codes: list[pd.DataFrame], window: Window, patient: str, repairs: Repairs
+) -> tuple[EventTables, dict[int, str]]:
     """Leave out events outside the window and patients without index date; return the index date of the others."""
     if window.index is None:
         return visits, {}
@@ -112,7 +112,7 @@ def within(
 
 
 def _make_starts(
-    visits: Visits, codes: list[pd.DataFrame], index: Given, patient: str, repairs: Repairs
+    visits: EventTables, codes: list[pd.DataFrame], index: Given, patient: str, repairs: Repairs
 ) -> None:
     """Make the table ``starts`` (i, day0) of the first index date of each patient that has one."""
     if isinstance(index, Mapping):
@@ -134,7 +134,7 @@ def _make_starts(
 
 
 def _first_seen(
-    visits: Visits, codes: list[pd.DataFrame], index: Mapping[str, Iterable[str]]
+    visits: EventTables, codes: list[pd.DataFrame], index: Mapping[str, Iterable[str]]
 ) -> list[str]:
     """Return SQL of the days at which the codes named were seen."""
     names = [mode.name for mode in visits.modes]

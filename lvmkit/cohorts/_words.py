@@ -114,15 +114,15 @@ def word_list(argument: str, words: Iterable[str]) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class Counted:
+class WordCounts:
     """Documents as counts of words."""
 
     X: sparse.csr_array
     words: npt.NDArray[np.object_]
 
-    def columns(self, wanted: npt.NDArray[np.integer]) -> "Counted":
+    def columns(self, wanted: npt.NDArray[np.integer]) -> "WordCounts":
         """Keep some columns, in the order given."""
-        return Counted(sparse.csr_array(self.X[:, wanted]), self.words[wanted])
+        return WordCounts(sparse.csr_array(self.X[:, wanted]), self.words[wanted])
 
 
 def words_of(text: str, *, lowercase: bool = True) -> list[str]:
@@ -131,7 +131,7 @@ def words_of(text: str, *, lowercase: bool = True) -> list[str]:
     return WORD.findall(plain.lower() if lowercase else plain)
 
 
-def counted(texts: Sequence[str], *, lowercase: bool) -> Counted:
+def counted(texts: Sequence[str], *, lowercase: bool) -> WordCounts:
     """Count the words of documents; words are in the order of the alphabet."""
     split = partial(words_of, lowercase=lowercase)
     if not any(map(split, texts)):
@@ -142,7 +142,7 @@ def counted(texts: Sequence[str], *, lowercase: bool) -> Counted:
         raise ValueError(msg)
     vectorizer = CountVectorizer(analyzer=split)
     X = sparse.csr_array(vectorizer.fit_transform(texts))
-    return Counted(X, np.array(vectorizer.get_feature_names_out(), dtype=object))
+    return WordCounts(X, np.array(vectorizer.get_feature_names_out(), dtype=object))
 
 
 @cache
@@ -155,7 +155,7 @@ def stop_words_of(language: str) -> frozenset[str]:
     return frozenset(word for line in lines for word in line.split())
 
 
-def language_shares(counts: Counted) -> dict[str, float]:
+def language_shares(counts: WordCounts) -> dict[str, float]:
     """Return the share among all words of the function words that are a language's own."""
     totals = counts.X.sum(axis=0)
     lower = [word.lower() for word in counts.words]
@@ -173,7 +173,9 @@ def recognized(shares: dict[str, float]) -> str | None:
     return best if shares[best] >= LEAST_SHARE else None
 
 
-def stop_mask(counts: Counted, language: str | None, own: Sequence[str]) -> npt.NDArray[np.bool_]:
+def stop_mask(
+    counts: WordCounts, language: str | None, own: Sequence[str]
+) -> npt.NDArray[np.bool_]:
     """Return which words are function words of the language or named by the analyst."""
     spoken = stop_words_of(language) if language else frozenset()
     stops = spoken | {word for name in own for word in words_of(name)}
@@ -185,7 +187,7 @@ def _among(words: Sequence[str], wanted: frozenset[str]) -> npt.NDArray[np.bool_
     return np.fromiter((word in wanted for word in words), bool, len(words))
 
 
-def thinned(counts: Counted, options: WordOptions, repairs: Repairs) -> Counted:
+def thinned(counts: WordCounts, options: WordOptions, repairs: Repairs) -> WordCounts:
     """Keep words that are neither rare nor everywhere; of those the most frequent, equal ones by alphabet."""
     n_documents = counts.X.count_nonzero(axis=0)
     often = n_documents >= options.min_documents
@@ -208,13 +210,13 @@ def thinned(counts: Counted, options: WordOptions, repairs: Repairs) -> Counted:
 
 
 def only(
-    counts: Counted,
+    counts: WordCounts,
     vocabulary: Sequence[str],
     stops: npt.NDArray[np.bool_],
     repairs: Repairs,
     *,
     lowercase: bool,
-) -> Counted:
+) -> WordCounts:
     """Count a given vocabulary, in its order; say how many other words were ignored."""
     place = {word: j for j, word in enumerate(vocabulary)}
     column = np.array([place.get(word, -1) for word in counts.words])
@@ -245,4 +247,4 @@ def only(
     X = sparse.csr_array(
         (known.data, (known.row, columns)), shape=(counts.X.shape[0], len(vocabulary))
     )
-    return Counted(X, np.array(vocabulary, dtype=object))
+    return WordCounts(X, np.array(vocabulary, dtype=object))

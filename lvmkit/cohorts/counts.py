@@ -9,7 +9,7 @@ import pandas as pd
 from anndata import AnnData
 from scipy import sparse
 
-from lvmkit.cohorts._assemble import Options, assemble
+from lvmkit.cohorts._assemble import CohortOptions, assemble
 from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._entries import INEXACT, Tally
 from lvmkit.cohorts._icd import FORMS, category_of, spell, system_name
@@ -82,7 +82,7 @@ def from_counts(
     1  0.0  1.0
     """
     repairs = Repairs()
-    options = Options(level, binary, min_codes, min_prevalence, max_codes)
+    options = CohortOptions(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
     check_titles(titles)
     require_text(system, "system", optional=True)

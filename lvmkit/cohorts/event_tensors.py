@@ -12,15 +12,15 @@ from lvmkit.cohorts._entries import Entries, check_counts
 from lvmkit.cohorts._event_tensor import (
     Gathered,
     Plan,
-    Reading,
+    ReadOptions,
     counted,
     number_patients,
     planned,
 )
 from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, database_apart, trimmed
-from lvmkit.cohorts._visits import Visits, dated_rows
+from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, database_apart, trimmed
+from lvmkit.cohorts._visits import EventTables, dated_rows
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.core.validation import listed, require_text
@@ -148,7 +148,7 @@ def tensor_from_events(
         date=date,
         together=together,
     )
-    reading = Reading(attributes, connection, encoding, repairs)
+    reading = ReadOptions(attributes, connection, encoding, repairs)
     with database_apart() as database:
         if isinstance(source, Mapping):
             gathered = _several(database, _by_mode(source, plan, count), plan, reading)
@@ -182,7 +182,7 @@ def _one(
     source: Source,
     plan: Plan,
     count: str | None,
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Gathered:
     """Copy one table, each row of which has a code of every mode, into ``entries``."""
     require_text(count, "count", optional=True)
@@ -208,7 +208,7 @@ def _one(
 
 
 def _several(
-    database: duckdb.DuckDBPyConnection, sources: list[Source], plan: Plan, reading: Reading
+    database: duckdb.DuckDBPyConnection, sources: list[Source], plan: Plan, reading: ReadOptions
 ) -> Gathered:
     """Copy the table of each mode into ``events0``, ``events1`` and so on."""
     names = tuple(f"events{mode}" for mode in range(len(sources)))
@@ -228,8 +228,8 @@ def _several(
     return Gathered(visits, ids, obs, shown, n_rows)
 
 
-def _columns(table: Table, plan: Plan, modes: Iterable[int]) -> dict[str, str]:
-    """Columns of a table as SQL, by the letters that `Visits` explains; refuse those that it does not have."""
+def _columns(table: SourceTable, plan: Plan, modes: Iterable[int]) -> dict[str, str]:
+    """Columns of a table as SQL, by the letters that `EventTables` explains; refuse those that it does not have."""
     table.check("patient", plan.patient)
     columns = {"p": table.ids("patient", plan.patient)}
     if plan.together is not None:
@@ -248,9 +248,9 @@ def _visits(
     database: duckdb.DuckDBPyConnection,
     names: tuple[str, ...],
     plan: Plan,
-    tables: list[Table],
+    tables: list[SourceTable],
     count: str | None,
-) -> Visits:
+) -> EventTables:
     """Say how rows are to be counted: each, by visit, or by day."""
     visit = "v" if plan.together is not None else "day" if plan.date is not None else ""
     visit = "" if count is not None else visit
@@ -258,12 +258,12 @@ def _visits(
         table.kinds[mode.column] in NUMBERS for table, mode in zip(tables, plan.modes, strict=False)
     )
     dated = visit == "day" or (plan.date is not None and plan.window.needs_dates)
-    return Visits(
+    return EventTables(
         database, names, plan.modes, numeric, counted=count is not None, visit=visit, dated=dated
     )
 
 
-def _check_total(visits: Visits, count: str | None) -> None:
+def _check_total(visits: EventTables, count: str | None) -> None:
     """Refuse counts so large that their sums would not be exact."""
     total = "SELECT coalesce(sum(CAST(n AS DOUBLE)), 0) >= 2::DOUBLE ** 53 FROM entries"
     if count is not None and visits.one(total):
@@ -275,8 +275,8 @@ def _copy(
     database: duckdb.DuckDBPyConnection,
     name: str,
     columns: dict[str, str],
-    table: Table,
-    visits: Visits,
+    table: SourceTable,
+    visits: EventTables,
 ) -> int:
     """Make a table of the columns that matter, as text; return its number of rows."""
     n_rows = table.rows()

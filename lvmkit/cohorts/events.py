@@ -8,12 +8,12 @@ import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts import _attributes
-from lvmkit.cohorts._assemble import Options, assemble
+from lvmkit.cohorts._assemble import CohortOptions, assemble
 from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries, check_counts, tally
 from lvmkit.cohorts._icd import system_name
 from lvmkit.cohorts._options import check_titles
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, local_day, opened
+from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, column_list, local_day, opened
 from lvmkit.core.validation import listed, require_text
 
 __all__ = ["from_events"]
@@ -115,7 +115,7 @@ def from_events(
     ['Diabetes mellitus', 'Heart failure']
     """
     repairs = Repairs()
-    options = Options(level, binary, min_codes, min_prevalence, max_codes)
+    options = CohortOptions(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
     check_titles(titles)
     require_text(system, "system", optional=True)
@@ -142,7 +142,7 @@ def gathered(
     *,
     columns: dict[str, str],
     system: str | None,
-    options: Options,
+    options: CohortOptions,
     attributes: pd.DataFrame | str | Path | Iterable[str] | None,
     titles: Mapping[str, str] | None,
     repairs: Repairs,
@@ -175,7 +175,7 @@ def gathered(
     )
 
 
-def _checked(table: Table, columns: dict[str, str], system: str | None) -> dict[str, str]:
+def _checked(table: SourceTable, columns: dict[str, str], system: str | None) -> dict[str, str]:
     """Columns of the source by their role, the system's added; refuse names that it does not have."""
     for role, name in columns.items():
         table.check(role, name)
@@ -190,7 +190,7 @@ def _checked(table: Table, columns: dict[str, str], system: str | None) -> dict[
     return columns
 
 
-def _entries(table: Table, columns: dict[str, str]) -> Entries:
+def _entries(table: SourceTable, columns: dict[str, str]) -> Entries:
     """Copy the columns that matter, as text, into the table ``entries``."""
     letters = {"patient": "p", "code": "c", "count": "n", "date": "d", "system": "s"}
     texts = {

@@ -8,9 +8,9 @@ import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts._cleaning_log import Repairs, number_of
-from lvmkit.cohorts._documents import Documents, joined, read, writable
+from lvmkit.cohorts._documents import TextSource, joined, read, writable
 from lvmkit.cohorts._words import (
-    Counted,
+    WordCounts,
     WordOptions,
     counted,
     language_shares,
@@ -137,7 +137,7 @@ def from_texts(
 
 
 def gathered(
-    documents: Documents,
+    documents: TextSource,
     options: WordOptions,
     repairs: Repairs,
     attributes: pd.DataFrame | None = None,
@@ -167,11 +167,11 @@ def gathered(
 
 
 def _spoken(
-    counts: Counted,
+    counts: WordCounts,
     stops: "np.ndarray[Any, np.dtype[np.bool_]]",
     language: str | None,
     repairs: Repairs,
-) -> Counted:
+) -> WordCounts:
     """Leave out the stop words."""
     repairs.drop("stop_words", int(stops.sum()))
     if stops.all():
@@ -184,7 +184,7 @@ def _spoken(
 
 
 def assembled(
-    counts: Counted, obs: pd.DataFrame, texts: list[str] | None, repairs: Repairs
+    counts: WordCounts, obs: pd.DataFrame, texts: list[str] | None, repairs: Repairs
 ) -> AnnData:
     """Leave out documents without words; describe words and documents."""
     lengths = counts.X.sum(axis=1)

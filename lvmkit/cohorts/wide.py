@@ -10,12 +10,12 @@ import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts import _attributes
-from lvmkit.cohorts._assemble import Options, assemble
+from lvmkit.cohorts._assemble import CohortOptions, assemble
 from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._entries import Entries, tally
 from lvmkit.cohorts._icd import system_name
 from lvmkit.cohorts._options import check_titles
-from lvmkit.cohorts._sources import NUMBERS, Source, Table, column_list, opened
+from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, column_list, opened
 from lvmkit.core.validation import listed, require_text
 
 __all__ = ["from_wide"]
@@ -91,7 +91,7 @@ def from_wide(
     (['250', '428', '584'], [71, 54])
     """
     repairs = Repairs()
-    options = Options(level, binary, min_codes, min_prevalence, max_codes)
+    options = CohortOptions(level, binary, min_codes, min_prevalence, max_codes)
     options.check()
     check_titles(titles)
     require_text(system, "system", optional=True)
@@ -118,7 +118,7 @@ def gathered(
     attributes: Iterable[str],
     record: str | None,
     system: str | None,
-    options: Options,
+    options: CohortOptions,
     titles: Mapping[str, str] | None,
     connection: Any,
     encoding: str,
@@ -150,7 +150,7 @@ def gathered(
 
 
 def _check(
-    table: Table,
+    table: SourceTable,
     codes: list[str],
     attributes: list[str],
     record: str | None,
@@ -173,7 +173,7 @@ def _check(
         raise ValueError(msg)
 
 
-def numbered(table: Table, record: str | None) -> tuple[Table, str]:
+def numbered(table: SourceTable, record: str | None) -> tuple[SourceTable, str]:
     """Copy the source with the record's id, or the row's number from 0, in a new column; return its name too."""
     taken = {name.lower() for name in table.kinds}
     key = next(name for i in count() if (name := f"record_{i}") not in taken)
@@ -189,7 +189,7 @@ def numbered(table: Table, record: str | None) -> tuple[Table, str]:
     return replace(table, relation="wide"), key
 
 
-def _entries(rows: Table, key: str, codes: list[str], system: str | None) -> Entries:
+def _entries(rows: SourceTable, key: str, codes: list[str], system: str | None) -> Entries:
     """Write every code cell as a row of the table ``entries``."""
     cells = ", ".join(rows.text(column) for column in codes)
     s = f", {rows.text(system)} AS s" if system else ""

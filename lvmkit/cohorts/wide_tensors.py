@@ -12,7 +12,7 @@ from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._event_tensor import (
     Gathered,
     Plan,
-    Reading,
+    ReadOptions,
     counted,
     number_patients,
     planned,
@@ -23,12 +23,12 @@ from lvmkit.cohorts._groups import Group
 from lvmkit.cohorts._sources import (
     NUMBERS,
     Source,
-    Table,
+    SourceTable,
     column_list,
     database_apart,
     trimmed,
 )
-from lvmkit.cohorts._visits import Visits, dated_rows
+from lvmkit.cohorts._visits import EventTables, dated_rows
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.wide import numbered, state_repeated_index
@@ -141,7 +141,9 @@ def tensor_from_wide(
         date=date,
         together=together,
     )
-    tensor = counted_rows(source, plan, columns, Reading(attributes, connection, encoding, repairs))
+    tensor = counted_rows(
+        source, plan, columns, ReadOptions(attributes, connection, encoding, repairs)
+    )
     if patient is None:
         state_repeated_index(source, repairs, "patient")
         tensor = _named_by_index(tensor, source)
@@ -150,7 +152,7 @@ def tensor_from_wide(
 
 
 def counted_rows(
-    source: Source, plan: Plan, columns: Mapping[str, list[str]], reading: Reading
+    source: Source, plan: Plan, columns: Mapping[str, list[str]], reading: ReadOptions
 ) -> CountTensor:
     """Do the work of `tensor_from_wide` without saying the repairs aloud."""
     with database_apart() as database:
@@ -179,7 +181,7 @@ def _gathered(
     source: Source,
     plan: Plan,
     columns: list[list[str]],
-    reading: Reading,
+    reading: ReadOptions,
 ) -> Gathered:
     """Write the codes of each mode as rows of ``events0``, ``events1`` and so on."""
     with reading.opened(database, source) as table:
@@ -197,7 +199,7 @@ def _gathered(
             filled = f"{trimmed(f'c{mode}')} IS NOT NULL"
             database.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM ({codes}) WHERE {filled}")
         numeric = tuple(any(table.kinds[c] in NUMBERS for c in names) for names in columns)
-        visits = Visits(
+        visits = EventTables(
             database,
             names,
             plan.modes,
@@ -211,8 +213,8 @@ def _gathered(
         return Gathered(visits, ids, obs, table.name, n_rows)
 
 
-def _columns(table: Table, plan: Plan, columns: list[list[str]]) -> dict[str, str]:
-    """Columns as SQL, by the letters that `Visits` explains; those of a mode as a list."""
+def _columns(table: SourceTable, plan: Plan, columns: list[list[str]]) -> dict[str, str]:
+    """Columns as SQL, by the letters that `EventTables` explains; those of a mode as a list."""
     for name, names in zip(plan.names, columns, strict=True):
         table.check(f"modes: {name}", *names)
     chosen = {

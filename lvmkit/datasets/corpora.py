@@ -13,7 +13,7 @@ from scipy import sparse
 
 from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._documents import json_lines, of_frame
-from lvmkit.cohorts._words import Counted, WordOptions, thinned, word_list
+from lvmkit.cohorts._words import WordCounts, WordOptions, thinned, word_list
 from lvmkit.cohorts.texts import assembled, gathered
 from lvmkit.datasets._fetch import Remote, line_bytes, obtain
 
@@ -318,7 +318,7 @@ def fetch_newsgroups20(
     )
     group = pd.Categorical.from_codes(parts["target"], parts["target_names"].tolist())
     obs = pd.DataFrame({"group": group}, index=[str(i) for i in range(len(group))])
-    counts = thinned(Counted(X, parts["vocabulary"].astype(object)), options, repairs)
+    counts = thinned(WordCounts(X, parts["vocabulary"].astype(object)), options, repairs)
     cohort = assembled(counts, obs, None, repairs)
     cohort.uns["cohort"] |= {
         "source": "20 Newsgroups, training part",

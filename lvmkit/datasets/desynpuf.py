@@ -8,7 +8,7 @@ import pandas as pd
 from anndata import AnnData
 
 from lvmkit.cohorts._cleaning_log import Repairs
-from lvmkit.cohorts._event_tensor import Reading, planned
+from lvmkit.cohorts._event_tensor import ReadOptions, planned
 from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
 from lvmkit.cohorts._windows import Window
@@ -200,7 +200,7 @@ def _counted(groups: dict[str, Group], thinning: Thinning, *, heart_failure: boo
     claims = obtain(CLAIMS)
     people = _people(obtain(BENEFICIARIES))
     known = read_text(claims, ["DESYNPUF_ID"])["DESYNPUF_ID"].unique()
-    reading = Reading(people.loc[known], None, "utf-8", Repairs())
+    reading = ReadOptions(people.loc[known], None, "utf-8", Repairs())
     tensor = counted_rows(claims, plan, chosen, reading)
     options = {"heart_failure": heart_failure, **tensor.about["options"]}
     about = {**tensor.about, "options": options}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit.cohorts._assemble import Options
+from lvmkit.cohorts._assemble import CohortOptions
 from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts.wide import gathered
 from lvmkit.datasets._fetch import Remote, obtain, read_text
@@ -102,7 +102,7 @@ def fetch_diabetes130(
     if not isinstance(unit, str) or unit not in UNITS:
         msg = f"unit={unit!r}; expected 'encounter' or 'patient'."
         raise ValueError(msg)
-    options = Options(
+    options = CohortOptions(
         level, binary=True, min_codes=min_codes, min_prevalence=min_prevalence, max_codes=max_codes
     )
     options.check()

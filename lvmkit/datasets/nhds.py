@@ -6,9 +6,9 @@ from dataclasses import replace
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit.cohorts._assemble import Options
+from lvmkit.cohorts._assemble import CohortOptions
 from lvmkit.cohorts._cleaning_log import Repairs
-from lvmkit.cohorts._event_tensor import Reading, planned
+from lvmkit.cohorts._event_tensor import ReadOptions, planned
 from lvmkit.cohorts._filtering import Thinning
 from lvmkit.cohorts._groups import Group
 from lvmkit.cohorts._windows import Window
@@ -83,7 +83,7 @@ def fetch_nhds2010(
     ValueError
         If the file found is not the published one, or no record is left.
     """
-    options = Options(
+    options = CohortOptions(
         level, binary=True, min_codes=min_codes, min_prevalence=min_prevalence, max_codes=max_codes
     )
     options.check()
@@ -161,7 +161,7 @@ def fetch_nhds2010_tensor(
     )
     columns = {"diagnosis": DIAGNOSES, "procedure": PROCEDURES}
     rows = _discharges(DIAGNOSES + PROCEDURES, adults=adults, heart_failure=heart_failure)
-    reading = Reading(list(ATTRIBUTES.values()), None, "utf-8", Repairs())
+    reading = ReadOptions(list(ATTRIBUTES.values()), None, "utf-8", Repairs())
     tensor = counted_rows(rows, plan, columns, reading)
     options = {"adults": adults, "heart_failure": heart_failure, **tensor.about["options"]}
     return replace(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pandas as pd
 from anndata import AnnData
 
-from lvmkit.cohorts._assemble import Options
+from lvmkit.cohorts._assemble import CohortOptions
 from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts.events import gathered
 from lvmkit.datasets._fetch import Remote, csv_bytes, obtain, read_text
@@ -78,7 +78,7 @@ def fetch_synthea1k(
     -----
     Walonoski 2018, JAMIA 25(3); purely synthetic.
     """
-    options = Options("full", binary, min_codes, min_prevalence, max_codes)
+    options = CohortOptions("full", binary, min_codes, min_prevalence, max_codes)
     options.check()
     events = read_text(obtain(CONDITIONS))
     patients = read_text(obtain(PATIENTS)).set_index("ID")

@@ -22,7 +22,7 @@ MATCH = 0.5  # clusters that share more than half of their patients keep name an
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class ClusterView:
     """What is looked at: the unit of undo and redo."""
 
     clustering: Clustering  # Components, groups, names and notes
@@ -41,11 +41,11 @@ class Analysis:
         self._counts: list[tuple[Assignment, CodeCounts]] = []
         self._shown: list[tuple[CodeCounts, int, list[str], CodeCounts, list[pd.DataFrame]]] = []
 
-    def matrix(self, view: View) -> Any:
+    def matrix(self, view: ClusterView) -> Any:
         """Return the patients of a view by the codes of its mixture, (n, d)."""
         return self.patients.matrix(view.subset, view.clustering.mixture.codes)
 
-    def assignment(self, view: View) -> Assignment:
+    def assignment(self, view: ClusterView) -> Assignment:
         """Assign the patients of a view to its clusters."""
         key = view.subset.code
         for clustering, subset, known in self._assignments:
@@ -56,18 +56,18 @@ class Analysis:
         self._assignments = [(view.clustering, key, found), *self._assignments[:2]]
         return found
 
-    def counts(self, view: View, threshold: int = 0) -> CodeCounts:
+    def counts(self, view: ClusterView, threshold: int = 0) -> CodeCounts:
         """Count patients by cluster and code."""
         return self._entry(view, threshold)[0]
 
-    def association(self, view: View, threshold: int = 0) -> pd.DataFrame:
+    def association(self, view: ClusterView, threshold: int = 0) -> pd.DataFrame:
         """Compare each code in each cluster with the rest of the patients."""
         counts, made = self._entry(view, threshold)
         if not made:
             made.append(association_of_counts(counts))
         return made[0]
 
-    def log_likelihood(self, view: View) -> float:
+    def log_likelihood(self, view: ClusterView) -> float:
         """Return the mean log-likelihood of a patient under the mixture."""
         mixture, key = view.clustering.mixture, view.subset.code
         for known, subset, value in self._fits:
@@ -77,7 +77,7 @@ class Analysis:
         self._fits = [(mixture, key, value), *self._fits[:5]]
         return value
 
-    def _entry(self, view: View, threshold: int) -> tuple[CodeCounts, list[pd.DataFrame]]:
+    def _entry(self, view: ClusterView, threshold: int) -> tuple[CodeCounts, list[pd.DataFrame]]:
         """Return counts with the names of the view, and where their association is kept."""
         raw, given = self._raw_counts(view), [c.name for c in view.clustering.clusters]
         for base, limit, names, known, made in self._shown:
@@ -92,7 +92,7 @@ class Analysis:
         self._shown = [(raw, threshold, given, found, []), *self._shown[:5]]
         return self._shown[0][3:]
 
-    def _raw_counts(self, view: View) -> CodeCounts:
+    def _raw_counts(self, view: ClusterView) -> CodeCounts:
         """Count the patients of a view, once per assignment."""
         assignment, codes = self.assignment(view), view.clustering.mixture.codes
         for known, counts in self._counts:
@@ -109,7 +109,7 @@ class Analysis:
         self._counts = [(assignment, counts), *self._counts[:2]]
         return counts
 
-    def _responsibilities(self, view: View) -> Array:
+    def _responsibilities(self, view: ClusterView) -> Array:
         """Posterior probability of each component, kept per mixture and subset."""
         mixture, key = view.clustering.mixture, view.subset.code
         for known, subset, values in self._posteriors:

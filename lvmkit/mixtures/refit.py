@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lvmkit.cohorts.subset import Subset
 from lvmkit.core.typing import Progress
 from lvmkit.core.validation import DataWarning
-from lvmkit.mixtures.analysis import Analysis, View, carry_names
+from lvmkit.mixtures.analysis import Analysis, ClusterView, carry_names
 from lvmkit.mixtures.assignment import Moves, moves
 from lvmkit.mixtures.bernoulli import BernoulliMixture
 from lvmkit.mixtures.cluster import Mixture
@@ -21,7 +21,7 @@ from lvmkit.mixtures.clustering import Clustering
 LARGE_CLIP = 0.02  # as in BernoulliMixture, which warns above it
 
 
-class Job(NamedTuple):
+class FitJob(NamedTuple):
     """Work that takes time, apart from what follows when it is done."""
 
     title: str  # What is being done, in words
@@ -88,28 +88,28 @@ def how_it_stopped(model: Any) -> str:
 
 def refitted(
     analysis: Analysis,
-    old: View,
+    old: ClusterView,
     k: int,
     *,
     subset: Subset,
     codes: tuple[str, ...],
     progress: Progress | None = None,
-) -> tuple[View, list[str]]:
+) -> tuple[ClusterView, list[str]]:
     """Fit all clusters again."""
     mixture, how = fit_mixture(analysis.patients.matrix(subset, codes), codes, k, progress=progress)
-    new = View(Clustering.of(mixture), subset, how)
+    new = ClusterView(Clustering.of(mixture), subset, how)
     before, after = analysis.assignment(old), analysis.assignment(new)
     clustering, carried = carry_names(old.clustering, before, new.clustering, after)
-    return View(clustering, subset, how), carried
+    return ClusterView(clustering, subset, how), carried
 
 
 def split(
-    analysis: Analysis, view: View, id: int, parts: int, *, progress: Progress | None = None
-) -> tuple[View, Moves]:
+    analysis: Analysis, view: ClusterView, id: int, parts: int, *, progress: Progress | None = None
+) -> tuple[ClusterView, Moves]:
     """Cluster the patients of one cluster again."""
     before = analysis.assignment(view)
     members = before.X[before.labels == id]
     codes = view.clustering.mixture.codes
     part, _ = fit_mixture(members, codes, parts, progress=progress)
-    new = View(view.clustering.split(id, part.weights, part.centers), view.subset, view.how)
+    new = ClusterView(view.clustering.split(id, part.weights, part.centers), view.subset, view.how)
     return new, moves(before, analysis.assignment(new), id)

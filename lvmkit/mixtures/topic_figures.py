@@ -23,7 +23,7 @@ MOST_HINTED = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class TopicFigures:
     """Numbers of one model."""
 
     topics: Topics  # The model
@@ -157,10 +157,10 @@ class Figures:
 
 def figures_of(
     topics: Topics, corpus: Corpus | None, mixtures: Any = None, *, threshold: int = 0
-) -> Figures:
+) -> TopicFigures:
     """Count what a dashboard shows."""
     if corpus is None or mixtures is None:
-        return Figures(topics)
+        return TopicFigures(topics)
     if not corpus.private:
         X = corpus.matrix(topics.words, binary=topics.of_records)
         totals = np.asarray(X.sum(axis=0)).ravel().round().astype(np.int64)
@@ -168,7 +168,7 @@ def figures_of(
         # A document without a word of the model says nothing; its mixture is that of the model.
         leading = np.bincount(mixtures[lengths > 0].argmax(axis=1), minlength=topics.k)
         weighed = topics.weighed(mixtures, lengths)
-        return Figures(weighed, totals, leading, n_rows=len(corpus))
+        return TopicFigures(weighed, totals, leading, n_rows=len(corpus))
     whole = count_codes(
         corpus.matrix(topics.words),
         mixtures.argmax(axis=1),
@@ -177,7 +177,7 @@ def figures_of(
         titles=[corpus.view.titles.get(word, "") for word in topics.words],
     )
     shown = whole.suppress(threshold) if threshold else whole
-    return Figures(topics, None, None, shown, whole, threshold or 11, len(corpus))
+    return TopicFigures(topics, None, None, shown, whole, threshold or 11, len(corpus))
 
 
 def _bytes(values: Any, kind: Any) -> bytes:

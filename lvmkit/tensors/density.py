@@ -7,10 +7,10 @@ import numpy as np
 from lvmkit.core.typing import Array
 from lvmkit.tensors.contrasts import Contrasts
 from lvmkit.tensors.discriminant import Rule, implied_means, log_densities
-from lvmkit.tensors.em import Fit, Options, Samples
+from lvmkit.tensors.em import CenteredSamples, EMOptions, TensorFit
 from lvmkit.tensors.group_lasso import on_entries
 from lvmkit.tensors.modes import multiply
-from lvmkit.tensors.whitening import Whitened, squares
+from lvmkit.tensors.whitening import WhitenedSamples, squares
 
 SWEEPS, NEAR = 20, 0.01
 """Sweeps for the covariances at most, until they change by less."""
@@ -24,7 +24,9 @@ class Density(NamedTuple):
     log_likelihood: float  # Of all samples
 
 
-def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Density:
+def density_of(
+    samples: CenteredSamples, fit: TensorFit, options: EMOptions, method: str
+) -> Density:
     """Fit, given the posteriors, the most likely mixture whose discriminants are 0 where those of a fit are."""
     # Neither the discriminants of DEEM nor its covariances will do to compare fits. The penalty not only selects
     # entries, it also shortens what is selected, so that a likelihood would prefer to select too many. Covariances from
@@ -36,7 +38,7 @@ def density_of(samples: Samples, fit: Fit, options: Options, method: str) -> Den
     if method == "em":
         return Density(rule.means, fit.covariances, n * fit.objective)
     shape, counts = (-1, *samples.sizes), rule.weights * n
-    white = Whitened(samples.values)
+    white = WhitenedSamples(samples.values)
     averages = multiply(rule.means.reshape(shape), white.whiten(fit.covariances))
     for _ in range(SWEEPS):
         averages, changed = white.sweep(counts, averages, shrinkage=options.shrinkage)

@@ -11,11 +11,11 @@ from lvmkit.tensors.covariances import moment_covariances, scaled, shrunken
 from lvmkit.tensors.discriminant import Rule, implied_means, log_densities, posteriors
 from lvmkit.tensors.group_lasso import GroupLasso, group_lasso
 from lvmkit.tensors.modes import multiply, scatter
-from lvmkit.tensors.whitening import Whitened
+from lvmkit.tensors.whitening import WhitenedSamples
 
 EMPTY = 1.0
 """A cluster that has less than this of all posteriors, in samples, is empty."""
-ENTERING = 50
+MAX_ENTERING = 50
 """Entries that may be selected in one iteration while the posteriors move, if no more are so already: the clearest
 come first, and shape the clusters before the doubtful ones are asked."""
 GAP = 1e-10
@@ -27,7 +27,7 @@ SETTLED = 10.0
 itself they need no further whitening."""
 
 
-class Samples:
+class CenteredSamples:
     """Centered samples and what is computed of them once. X (n, p_1, ..., p_M)."""
 
     def __init__(self, X: Array) -> None:
@@ -43,7 +43,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class Options:
+class EMOptions:
     """How to fit."""
 
     contrasts: Contrasts
@@ -54,7 +54,7 @@ class Options:
     max_iter: int = 200
 
 
-class Fit(NamedTuple):
+class TensorFit(NamedTuple):
     """A fitted mixture of centered samples."""
 
     rule: Rule  # Weights, means, discriminants; flat
@@ -66,16 +66,16 @@ class Fit(NamedTuple):
     stopped_by: str
 
 
-def doubly_enhanced(samples: Samples, start: Array, options: Options) -> Fit:
+def doubly_enhanced(samples: CenteredSamples, start: Array, options: EMOptions) -> TensorFit:
     """Fit by the doubly enhanced EM algorithm. start (n, K)."""
     # Mutoh 2023, section 2.2 and figure 6.
-    believed, exact = start, False
+    responsibilities, exact = start, False
     found = GroupLasso(np.zeros((0, *samples.sizes)), 0.0, 0.0, 0)  # nothing to start from
     for step in range(1, options.max_iter + 1):
         exact = exact or step == options.max_iter  # the last one, whatever it is
-        covariances, rule, found = _enhanced(samples, believed, found, options, exact)
-        before, believed = believed, posteriors(samples.flat, rule)
-        ended = _ended(before, believed, options, step)
+        covariances, rule, found = _enhanced(samples, responsibilities, found, options, exact)
+        before, responsibilities = responsibilities, posteriors(samples.flat, rule)
+        ended = _ended(before, responsibilities, options, step)
         if len(rule.weights) > 1 and not found.coef.any():
             ended = "penalty"
         if exact and ended == "tol" and found.gap > LOOSE:
@@ -83,10 +83,12 @@ def doubly_enhanced(samples: Samples, start: Array, options: Options) -> Fit:
         if ended and (exact or ended != "tol"):
             break
         exact = ended == "tol" or exact
-    return _finished(samples, rule, covariances, believed, options, (found.gap, step, ended))
+    return _finished(
+        samples, rule, covariances, responsibilities, options, (found.gap, step, ended)
+    )
 
 
-def _ended(before: Array, after: Array, options: Options, step: int) -> str:
+def _ended(before: Array, after: Array, options: EMOptions, step: int) -> str:
     """Tell why the iterations end here, or "" if they go on."""
     if after.sum(axis=0).min() < EMPTY:
         return "empty"
@@ -96,11 +98,15 @@ def _ended(before: Array, after: Array, options: Options, step: int) -> str:
 
 
 def _enhanced(
-    samples: Samples, believed: Array, found: GroupLasso, options: Options, exact: bool
+    samples: CenteredSamples,
+    responsibilities: Array,
+    found: GroupLasso,
+    options: EMOptions,
+    exact: bool,
 ) -> tuple[list[Array], Rule, GroupLasso]:
     """Take the M step, then find the discriminants of the E step."""
-    counts = believed.sum(axis=0)
-    means = (believed.T @ samples.flat) / counts[:, np.newaxis]
+    counts = responsibilities.sum(axis=0)
+    means = (responsibilities.T @ samples.flat) / counts[:, np.newaxis]
     first = None
     if options.scale == "first_entry":
         first = float(
@@ -120,33 +126,41 @@ def _enhanced(
         start=found.coef if len(found.coef) else None,
         tol=GAP,
         max_iter=500 if exact else 1,
-        most_entering=None if exact else ENTERING,
+        most_entering=None if exact else MAX_ENTERING,
     )
     B = compared.spread @ found.coef.reshape(len(found.coef), -1)
     return covariances, Rule(counts / len(samples), means, B, compared.middle @ means), found
 
 
-def expectation_maximization(samples: Samples, start: Array, options: Options) -> Fit:
+def expectation_maximization(
+    samples: CenteredSamples, start: Array, options: EMOptions
+) -> TensorFit:
     """Fit by maximum likelihood. start (n, K)."""
     # Mutoh 2023, section 2.1 and equation (3). All is computed in coordinates in which the samples are whitened; each
-    # M step whitens them further by what it finds (`Whitened.sweep`), which is little once it has settled.
-    believed = start
-    counts = believed.sum(axis=0)
-    first = (believed.T @ samples.flat) / counts[:, np.newaxis]
+    # M step whitens them further by what it finds (`WhitenedSamples.sweep`), which is little once it has settled.
+    responsibilities = start
+    counts = responsibilities.sum(axis=0)
+    first = (responsibilities.T @ samples.flat) / counts[:, np.newaxis]
     shaped = first.reshape(-1, *samples.sizes)
-    whitened = Whitened(samples.values)
+    whitened = WhitenedSamples(samples.values)
     whitened.whiten(
         shrunken(moment_covariances(samples.scatter, counts, shaped), options.shrinkage)
     )
     for step in range(1, options.max_iter + 1):
-        counts = believed.sum(axis=0)
+        counts = responsibilities.sum(axis=0)
         shaped, changed = whitened.sweep(
-            counts, _means_in(whitened, believed), shrinkage=options.shrinkage, tol=options.tol
+            counts,
+            _means_in(whitened, responsibilities),
+            shrinkage=options.shrinkage,
+            tol=options.tol,
         )
         centers, weights = shaped.reshape(len(counts), -1), counts / len(samples)
         rule = Rule(weights, centers, centers, np.zeros_like(centers[0]))
-        before, believed = believed, posteriors(whitened.values.reshape(len(samples), -1), rule)
-        ended = _ended(before, believed, options, step)
+        before, responsibilities = (
+            responsibilities,
+            posteriors(whitened.values.reshape(len(samples), -1), rule),
+        )
+        ended = _ended(before, responsibilities, options, step)
         if ended == "tol" and changed > SETTLED * options.tol:
             ended = "max_iter" if step == options.max_iter else ""
         if ended:
@@ -157,26 +171,26 @@ def expectation_maximization(samples: Samples, start: Array, options: Options) -
     B = multiply(away, backwards).reshape(centers.shape)
     rule = Rule(weights, means, B, options.contrasts.middle @ means)
     covariances = scaled(whitened.covariances(), options.scale)
-    return _finished(samples, rule, covariances, believed, options, (0.0, step, ended))
+    return _finished(samples, rule, covariances, responsibilities, options, (0.0, step, ended))
 
 
-def _means_in(whitened: Whitened, believed: Array) -> Array:
+def _means_in(whitened: WhitenedSamples, responsibilities: Array) -> Array:
     """Return the means of the samples by their posteriors in whitened coordinates."""
-    flat = whitened.values.reshape(len(believed), -1)
-    means = (believed.T @ flat) / believed.sum(axis=0)[:, np.newaxis]
+    flat = whitened.values.reshape(len(responsibilities), -1)
+    means = (responsibilities.T @ flat) / responsibilities.sum(axis=0)[:, np.newaxis]
     return means.reshape(-1, *whitened.values.shape[1:])
 
 
 def _finished(
-    samples: Samples,
+    samples: CenteredSamples,
     rule: Rule,
     covariances: list[Array],
-    believed: Array,
-    options: Options,
-    course: tuple[float, int, str],
-) -> Fit:
+    responsibilities: Array,
+    options: EMOptions,
+    status: tuple[float, int, str],
+) -> TensorFit:
     """Compute the objective by which starts are compared."""
     means = implied_means(rule, covariances, samples.sizes)
     likelihood = log_densities(samples.values, rule.weights, means, covariances).mean()
     cost = options.penalty * options.contrasts.cost(rule.discriminants)
-    return Fit(rule, covariances, believed, float(likelihood) - cost, *course)
+    return TensorFit(rule, covariances, responsibilities, float(likelihood) - cost, *status)

@@ -7,8 +7,8 @@ from scipy.spatial.distance import cdist
 
 from lvmkit.core.typing import Array, Labels
 from lvmkit.tensors.covariances import moment_covariances, shrunken
-from lvmkit.tensors.em import Samples
-from lvmkit.tensors.whitening import Whitened
+from lvmkit.tensors.em import CenteredSamples
+from lvmkit.tensors.whitening import WhitenedSamples
 
 KINDS = ("kmeans", "whitened_kmeans", "random")
 """k-means on the numbers as they are, and in coordinates that take the covariances out; samples drawn as centers."""
@@ -18,7 +18,7 @@ KMEANS_STARTS = 10
 
 
 def starts(
-    samples: Samples,
+    samples: CenteredSamples,
     n_components: int,
     *,
     kinds: Sequence[str] = KINDS,
@@ -51,9 +51,9 @@ def starts(
     return [(name, guess) for name, guess in found if guess.any(axis=0).all()]
 
 
-def whitened(samples: Samples, shrinkage: float = 0.0) -> Array:
+def whitened(samples: CenteredSamples, shrinkage: float = 0.0) -> Array:
     """Take the covariances of all samples together out of them, (n, p)."""
-    white = Whitened(samples.values)
+    white = WhitenedSamples(samples.values)
     whole, none = np.array([float(len(samples))]), np.zeros((1, *samples.sizes))
     white.whiten(shrunken(moment_covariances(samples.scatter, whole, none), shrinkage))
     for _ in range(SWEEPS):

@@ -35,7 +35,7 @@ from lvmkit.tensors.contrasts import contrasts
 from lvmkit.tensors.covariances import SCALES, scaled
 from lvmkit.tensors.density import selected_means
 from lvmkit.tensors.discriminant import Rule, drawn, log_densities, posteriors
-from lvmkit.tensors.em import Fit, Options, Samples
+from lvmkit.tensors.em import CenteredSamples, EMOptions, TensorFit
 from lvmkit.tensors.initialization import KINDS, starts
 from lvmkit.tensors.modes import multiply
 from lvmkit.tensors.penalty_path import (
@@ -82,7 +82,7 @@ class TensorSearch:
         self.reference = model.reference
         self._bic_of_one: float | None = None
         require_estimable(rows, self.n_components, model.shrinkage)
-        self.samples = Samples(rows)
+        self.samples = CenteredSamples(rows)
         self.given = not isinstance(model.init, str)
         if self.given:
             guesses = [("given", first_guess(model.init, len(rows), self.n_components))]
@@ -137,7 +137,7 @@ class TensorSearch:
                 bar=self.bic_of_one() if patience else np.inf,
             )
 
-    def numbering(self, fit: Fit) -> Labels:
+    def numbering(self, fit: TensorFit) -> Labels:
         """Return the clusters in the order in which they are numbered, (K,)."""
         if self.given:
             return np.arange(self.n_components)
@@ -156,7 +156,7 @@ class TensorSearch:
         return self._bic_of_one
 
 
-def checked_options(model: Any) -> Options:
+def checked_options(model: Any) -> EMOptions:
     """Refuse options of a model that are out of range."""
     require_number(model.n_components, "n_components", least=1, whole=True)
     require_number(model.n_init, "n_init", least=1, whole=True)
@@ -181,7 +181,7 @@ def checked_options(model: Any) -> Options:
         if model.reference >= model.n_components:
             msg = f"reference={model.reference} is no cluster; they run from 0 to {model.n_components - 1}"
             raise ValueError(msg)
-    return Options(
+    return EMOptions(
         contrasts(model.n_components, model.reference),
         penalty=0.0 if isinstance(model.penalty, str) else float(model.penalty),
         scale=model.scale,

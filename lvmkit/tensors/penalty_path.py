@@ -12,14 +12,14 @@ from lvmkit.core.parallel import workers_of
 from lvmkit.core.typing import Array
 from lvmkit.tensors.density import Density, density_of
 from lvmkit.tensors.em import (
-    Fit,
-    Options,
-    Samples,
+    CenteredSamples,
+    EMOptions,
+    TensorFit,
     doubly_enhanced,
     expectation_maximization,
 )
 
-METHODS: dict[str, Callable[[Samples, Array, Options], Fit]] = {
+METHODS: dict[str, Callable[[CenteredSamples, Array, EMOptions], TensorFit]] = {
     "deem": doubly_enhanced,
     "em": expectation_maximization,
 }
@@ -36,7 +36,9 @@ SMALLER = (0.5, 0.25)
 PATIENCE = 3
 """A path whose criterion is over its lowest value for so many penalties need not go on."""
 
-Mapper = Callable[[Callable[[Array], Fit | None], Sequence[Array]], Iterable[Fit | None]]
+Mapper = Callable[
+    [Callable[[Array], TensorFit | None], Sequence[Array]], Iterable[TensorFit | None]
+]
 
 
 @contextmanager
@@ -54,23 +56,27 @@ class Found(NamedTuple):
     """What several starts led to."""
 
     penalty: float  # Of all of them
-    fits: tuple[Fit, ...]  # One for each start
+    fits: tuple[TensorFit, ...]  # One for each start
     origins: tuple[int, ...]  # Which start each came from, or PREVIOUS or SMALLER_PENALTY
     kept: int
     density: Density  # That of the best
 
     @property
-    def fit(self) -> Fit:
+    def fit(self) -> TensorFit:
         """Return the best."""
         return self.fits[self.kept]
 
 
 def best_of(
-    samples: Samples, starts: Sequence[Array], options: Options, method: str, mapper: Mapper
+    samples: CenteredSamples,
+    starts: Sequence[Array],
+    options: EMOptions,
+    method: str,
+    mapper: Mapper,
 ) -> Found:
     """Fit from every start. starts (n, K)."""
 
-    def attempt(start: Array) -> Fit | None:
+    def attempt(start: Array) -> TensorFit | None:
         try:
             return METHODS[method](samples, start, options)
         except np.linalg.LinAlgError:
@@ -92,7 +98,11 @@ def best_of(
 
 
 def from_smaller(
-    samples: Samples, starts: Sequence[Array], options: Options, method: str, mapper: Mapper
+    samples: CenteredSamples,
+    starts: Sequence[Array],
+    options: EMOptions,
+    method: str,
+    mapper: Mapper,
 ) -> Found:
     """Fit from every start; if no entry is selected from any, from what smaller penalties lead to. starts (n, K)."""
     found = best_of(samples, starts, options, method, mapper)
@@ -108,7 +118,7 @@ def from_smaller(
     return found
 
 
-def largest_penalty(samples: Samples, starts: Sequence[Array], options: Options) -> float:
+def largest_penalty(samples: CenteredSamples, starts: Sequence[Array], options: EMOptions) -> float:
     """Return the penalty at which no entry is selected, in the first iteration from any start. starts (n, K)."""
     compared = options.contrasts
     lengths = []
@@ -119,9 +129,9 @@ def largest_penalty(samples: Samples, starts: Sequence[Array], options: Options)
 
 
 def path_of(
-    samples: Samples,
+    samples: CenteredSamples,
     starts: Sequence[Array],
-    options: Options,
+    options: EMOptions,
     penalties: Sequence[float],
     *,
     mapper: Mapper,

@@ -15,7 +15,7 @@ ROUNDING = 1e-13
 """A log-likelihood of an entry that falls by less has not fallen."""
 
 
-class Whitened:
+class WhitenedSamples:
     """Samples in coordinates in which their covariances are the identity, and how to get there and back."""
 
     def __init__(self, X: Array) -> None:

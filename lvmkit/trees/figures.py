@@ -26,7 +26,7 @@ AT_ONCE = 4_000_000  # numbers ranked together
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class NodeCounts:
     """Rows of a cohort by node, and how often each node has each code or word."""
 
     layout: TreeLayout  # The tree
@@ -36,7 +36,7 @@ class Counted:
     wholes: npt.NDArray[np.int64]  # (n_nodes,): What a count is a part of: rows, or all words
 
 
-def count_rows(layout: TreeLayout, X: Any, labels: Any, *, of_words: bool) -> Counted:
+def count_rows(layout: TreeLayout, X: Any, labels: Any, *, of_words: bool) -> NodeCounts:
     """Count the rows of a cohort by node."""
     rows = sparse.csr_array(X)
     if not of_words:
@@ -49,7 +49,7 @@ def count_rows(layout: TreeLayout, X: Any, labels: Any, *, of_words: bool) -> Co
     lengths = np.asarray(rows.sum(axis=1)).ravel()
     words = np.bincount(labels, weights=lengths, minlength=k).round().astype(np.int64)
     wholes = layout.sums(words) if of_words else sizes
-    return Counted(layout, kept, sizes, layout.sums(by_leaf), wholes)
+    return NodeCounts(layout, kept, sizes, layout.sums(by_leaf), wholes)
 
 
 def indicator(labels: Any, k: int) -> Any:
@@ -59,14 +59,14 @@ def indicator(labels: Any, k: int) -> Any:
     return sparse.coo_array(entries, shape=(k, n)).tocsr()
 
 
-def count_nodes(layout: TreeLayout) -> Counted:
+def count_nodes(layout: TreeLayout) -> NodeCounts:
     """Take the numbers from the tree itself, where there is no cohort."""
     nodes = layout.tree.nodes
     sizes = np.array([node.size for node in nodes], dtype=np.int64)
     kept = kept_columns(np.abs(nodes[0].mean), len(layout))
     means = np.stack([node.mean[kept] for node in nodes]).clip(min=0)
     counts = (means * sizes[:, None]).round().astype(np.int64)
-    return Counted(layout, kept, sizes, counts, np.maximum(sizes, counts.max(axis=1, initial=0)))
+    return NodeCounts(layout, kept, sizes, counts, np.maximum(sizes, counts.max(axis=1, initial=0)))
 
 
 def kept_columns(totals: Array, n_nodes: int) -> npt.NDArray[np.intp]:
@@ -78,10 +78,10 @@ def kept_columns(totals: Array, n_nodes: int) -> npt.NDArray[np.intp]:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class TreeFigures:
     """Numbers as they may be shown."""
 
-    counted: Counted  # All numbers
+    counted: NodeCounts  # All numbers
     words: tuple[str, ...]  # (c,): Codes or words that are counted, and what they mean
     titles: tuple[str, ...]  # (c,): Codes or words that are counted, and what they mean
     threshold: int  # Smaller counts are hidden; 0 hides nothing
@@ -197,13 +197,13 @@ class Figures:
 
 
 def figures_of(
-    counted: Counted, words: Sequence[str], titles: Sequence[str], *, threshold: int
-) -> Figures:
+    counted: NodeCounts, words: Sequence[str], titles: Sequence[str], *, threshold: int
+) -> TreeFigures:
     """Name the columns that are counted."""
     named = tuple(str(words[j]) for j in counted.columns)
     meanings = tuple(str(titles[j]) for j in counted.columns)
     told = tuple("" if t == w else t for t, w in zip(meanings, named, strict=True))
-    return Figures(counted, named, told, threshold)
+    return TreeFigures(counted, named, told, threshold)
 
 
 def known_words(tree: Tree, model: Any, codes: Sequence[str] | None) -> tuple[str, ...]:

@@ -17,45 +17,51 @@ def case(request):
     rng = np.random.default_rng(0)
     X = rng.standard_normal((12, *request.param)) * rng.uniform(0.5, 3, request.param)
     X -= X.mean(axis=0)
-    believed = rng.dirichlet(np.ones(3), 12)
-    means = np.einsum("nk,n...->k...", believed, X) / believed.sum(axis=0).reshape(
+    responsibilities = rng.dirichlet(np.ones(3), 12)
+    means = np.einsum("nk,n...->k...", responsibilities, X) / responsibilities.sum(axis=0).reshape(
         -1, *[1] * (X.ndim - 1)
     )
-    return X, believed, means
+    return X, responsibilities, means
 
 
-def printed(X, believed, means, mode):
-    """The intermediate covariance of Mutoh 2023, section 2.2, as it is printed."""
+def printed(X, responsibilities, means, mode):
+    """The intermediate covariance of document 004, section 2.2, as it is printed."""
     n, others = len(X), X[0].size // X.shape[mode + 1]
     total = 0
     for i in range(n):
         for k in range(len(means)):
             residual = unfold(X[i] - means[k], mode)
-            total = total + believed[i, k] * residual @ residual.T
+            total = total + responsibilities[i, k] * residual @ residual.T
     return total / (n * others)
 
 
 def test_moments_are_those_of_the_document_up_to_the_scale(case):
-    X, believed, means = case
+    X, responsibilities, means = case
     order = X.ndim - 1
-    found = moment_covariances(scatter(X, order), believed.sum(axis=0), means)
+    found = moment_covariances(scatter(X, order), responsibilities.sum(axis=0), means)
     for mode, part in enumerate(found):
-        expected = printed(X, believed, means, mode)
+        expected = printed(X, responsibilities, means, mode)
         np.testing.assert_allclose(part / np.trace(part), expected / np.trace(expected), atol=1e-12)
     diagonals = [np.trace(part) / len(part) for part in found]
     np.testing.assert_allclose(diagonals, diagonals[0])
-    residuals = sum(believed[:, k] @ (X - means[k]).reshape(len(X), -1) ** 2 for k in range(3))
+    residuals = sum(
+        responsibilities[:, k] @ (X - means[k]).reshape(len(X), -1) ** 2 for k in range(3)
+    )
     assert np.prod(diagonals) == pytest.approx(residuals.mean() / len(X))
 
 
 def test_the_scale_by_the_first_entry_is_as_printed(case):
-    X, believed, means = case
+    X, responsibilities, means = case
     order = X.ndim - 1
     corner = (0,) * order
-    first = sum(believed[:, k] @ (X[:, *corner] - means[k][corner]) ** 2 for k in range(3)) / len(X)
-    found = moment_covariances(scatter(X, order), believed.sum(axis=0), means, first_variance=first)
+    first = sum(
+        responsibilities[:, k] @ (X[:, *corner] - means[k][corner]) ** 2 for k in range(3)
+    ) / len(X)
+    found = moment_covariances(
+        scatter(X, order), responsibilities.sum(axis=0), means, first_variance=first
+    )
     for mode, part in enumerate(found):
-        expected = printed(X, believed, means, mode)
+        expected = printed(X, responsibilities, means, mode)
         expected *= (first if mode == 0 else 1) / expected[0, 0]
         np.testing.assert_allclose(part, expected, rtol=1e-9, atol=1e-12)
 

@@ -9,8 +9,8 @@ from lvmkit.tensors import density as module
 from lvmkit.tensors.contrasts import contrasts
 from lvmkit.tensors.density import density_of
 from lvmkit.tensors.em import (
-    Options,
-    Samples,
+    CenteredSamples,
+    EMOptions,
     doubly_enhanced,
     expectation_maximization,
 )
@@ -31,7 +31,10 @@ def fitted(request, close):
     labels = np.arange(80) % K
     X = rng.standard_normal((80, 4, 3)) @ np.tril(np.ones((3, 3)))
     X[:, 0, :2] += 6.0 * labels[:, np.newaxis]
-    samples, options = Samples(X), Options(contrasts(K), penalty=0.3, tol=1e-10, max_iter=500)
+    samples, options = (
+        CenteredSamples(X),
+        EMOptions(contrasts(K), penalty=0.3, tol=1e-10, max_iter=500),
+    )
     return samples, doubly_enhanced(samples, one_hot(labels, K), options), options
 
 
@@ -88,7 +91,10 @@ def test_one_cluster_is_the_same_by_either_method(close):
     """Even where the covariance of all entries is no product, and moments fit badly."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((60, 12)) @ rng.standard_normal((12, 12))
-    samples, options = Samples(X.reshape(60, 4, 3)), Options(contrasts(1), tol=1e-9, max_iter=2000)
+    samples, options = (
+        CenteredSamples(X.reshape(60, 4, 3)),
+        EMOptions(contrasts(1), tol=1e-9, max_iter=2000),
+    )
     alone = np.ones((60, 1))
     by_em = expectation_maximization(samples, alone, options)
     by_deem = doubly_enhanced(samples, alone, options)

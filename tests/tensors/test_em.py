@@ -7,8 +7,8 @@ from sklearn.mixture import GaussianMixture
 from lvmkit.tensors import em as module
 from lvmkit.tensors.contrasts import contrasts
 from lvmkit.tensors.em import (
-    Options,
-    Samples,
+    CenteredSamples,
+    EMOptions,
     doubly_enhanced,
     expectation_maximization,
 )
@@ -32,8 +32,8 @@ def clusters(sizes, n_components, n, seed=0, apart=1.0):
 def fitted(X, labels, method=expectation_maximization, **options):
     K = labels.max() + 1
     reference = options.pop("reference", None)
-    options = Options(contrasts(K, reference), **{**TIGHT, **options})
-    return method(Samples(X), one_hot(labels, K), options)
+    options = EMOptions(contrasts(K, reference), **{**TIGHT, **options})
+    return method(CenteredSamples(X), one_hot(labels, K), options)
 
 
 def densities(X, fit, kronecker):
@@ -94,12 +94,14 @@ def test_the_likelihood_of_em_never_falls(case):
 def em_step(X, fit):
     """Update weights, means, and each covariance given the others, by sums over samples."""
     X = X - X.mean(axis=0)
-    believed = fit.posteriors
-    counts = believed.sum(axis=0)
-    means = np.einsum("nk,n...->k...", believed, X) / counts.reshape(-1, *[1] * (X.ndim - 1))
+    responsibilities = fit.posteriors
+    counts = responsibilities.sum(axis=0)
+    means = np.einsum("nk,n...->k...", responsibilities, X) / counts.reshape(
+        -1, *[1] * (X.ndim - 1)
+    )
     left = np.concatenate(
         [
-            np.sqrt(believed[:, k]).reshape(-1, *[1] * (X.ndim - 1)) * (X - means[k])
+            np.sqrt(responsibilities[:, k]).reshape(-1, *[1] * (X.ndim - 1)) * (X - means[k])
             for k in range(len(counts))
         ]
     )
@@ -249,7 +251,7 @@ def test_a_cluster_that_empties_ends_the_fit(method):
     rng = np.random.default_rng(135)
     X = rng.standard_normal((40, 2, 2)) + 4 * (np.arange(40) % 2)[:, None, None]
     start = rng.dirichlet([0.05, 1, 1], 40)
-    fit = method(Samples(X), start, Options(contrasts(3), penalty=0.1, **TIGHT))
+    fit = method(CenteredSamples(X), start, EMOptions(contrasts(3), penalty=0.1, **TIGHT))
     assert fit.stopped_by == "empty"
     assert fit.posteriors.sum(axis=0).min() < 1
     assert np.isfinite(fit.objective)
@@ -280,6 +282,6 @@ def test_the_clearest_entries_come_first(monkeypatch):
 
     monkeypatch.setattr(module, "group_lasso", watched)
     fit = fitted(X, labels, doubly_enhanced, penalty=0.02)
-    assert seen[0] == (module.ENTERING, module.ENTERING)
+    assert seen[0] == (module.MAX_ENTERING, module.MAX_ENTERING)
     assert seen[-1] == (None, np.count_nonzero(fit.rule.discriminants[0]))
-    assert seen[-1][1] > module.ENTERING
+    assert seen[-1][1] > module.MAX_ENTERING

@@ -1,12 +1,14 @@
 import numpy as np
 import pytest
 
-from lvmkit.tensors.em import Samples
+from lvmkit.tensors.em import CenteredSamples
 from lvmkit.tensors.initialization import KINDS, one_hot, starts, whitened
 
 
 def drawn(X, n_components, seed=0, **options):
-    return starts(Samples(X), n_components, generator=np.random.default_rng(seed), **options)
+    return starts(
+        CenteredSamples(X), n_components, generator=np.random.default_rng(seed), **options
+    )
 
 
 @pytest.fixture(name="X")
@@ -45,7 +47,7 @@ def test_which_kinds(X):
 
 
 def test_whitened_samples_have_the_identity(X):
-    rows = whitened(Samples(X)).reshape(30, 3, 4)
+    rows = whitened(CenteredSamples(X)).reshape(30, 3, 4)
     first = np.einsum("nij,nkj->ik", rows, rows)
     second = np.einsum("nij,nik->jk", rows, rows)
     np.testing.assert_allclose(first / np.trace(first) * 3, np.eye(3), atol=1e-2)
@@ -53,10 +55,10 @@ def test_whitened_samples_have_the_identity(X):
 
 
 def test_whitening_does_not_depend_on_the_order_of_entries(X):
-    rows = whitened(Samples(X))
-    other = whitened(Samples(np.ascontiguousarray(X[:, ::-1, [2, 0, 3, 1]])))
+    rows = whitened(CenteredSamples(X))
+    other = whitened(CenteredSamples(np.ascontiguousarray(X[:, ::-1, [2, 0, 3, 1]])))
     np.testing.assert_allclose(other @ other.T, rows @ rows.T, atol=1e-8)
-    turned = whitened(Samples(np.ascontiguousarray(X.transpose(0, 2, 1))))
+    turned = whitened(CenteredSamples(np.ascontiguousarray(X.transpose(0, 2, 1))))
     np.testing.assert_allclose(turned @ turned.T, rows @ rows.T, atol=1e-8)
 
 

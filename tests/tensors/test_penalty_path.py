@@ -9,7 +9,7 @@ from lvmkit.datasets import make_tensor_mixture
 from lvmkit.scores import error_rate
 from lvmkit.tensors import penalty_path as module
 from lvmkit.tensors.contrasts import contrasts
-from lvmkit.tensors.em import Options, Samples, doubly_enhanced
+from lvmkit.tensors.em import CenteredSamples, EMOptions, doubly_enhanced
 from lvmkit.tensors.initialization import one_hot
 from lvmkit.tensors.penalty_path import (
     best_of,
@@ -28,7 +28,7 @@ def samples():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((50, 4, 3))
     X[::2, 0, :2] += 2.5
-    return Samples(X)
+    return CenteredSamples(X)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def guesses():
     ]
 
 
-OPTIONS = Options(contrasts(2), penalty=0.3)
+OPTIONS = EMOptions(contrasts(2), penalty=0.3)
 
 
 @pytest.mark.parametrize("method", ["deem", "em"])
@@ -157,7 +157,7 @@ def test_only_the_best_starts_are_followed(samples, guesses):
 
 def test_a_penalty_that_starts_cannot_bear_is_reached_from_a_smaller_one():
     X, y = make_tensor_mixture("M9", 200)
-    samples = Samples(X)
+    samples = CenteredSamples(X)
     start = one_hot(KMeans(2, n_init=1, random_state=0).fit_predict(samples.flat), 2)
     options = replace(OPTIONS, penalty=0.5)
     assert best_of(samples, [start], options, "deem", map).fit.stopped_by == "penalty"

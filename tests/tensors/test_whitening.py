@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from lvmkit.tensors.modes import multiply
-from lvmkit.tensors.whitening import Whitened
+from lvmkit.tensors.whitening import WhitenedSamples
 
 
 def test_whitening_and_the_way_back(covariance, kronecker):
     parts = [covariance(3, 0), covariance(4, 1)]
     X = np.random.default_rng(2).standard_normal((6, 3, 4))
-    white = Whitened(X)
+    white = WhitenedSamples(X)
     white.whiten(parts)
     inverse = np.linalg.inv(kronecker(parts))
     rows = X.reshape(6, -1)
@@ -33,7 +33,7 @@ def test_a_sweep_shrinks_towards_the_identity_of_the_data(covariance):
         "nij,ai,bj->nab", rng.standard_normal((50, 3, 4)), covariance(3, 0), covariance(4, 1)
     )
     whole, none = np.array([50.0]), np.zeros((1, 3, 4))
-    white = Whitened(X)
+    white = WhitenedSamples(X)
     for _ in range(60):
         white.sweep(whole, none, shrinkage=0.3)
     for mode, part in enumerate(white.covariances()):
@@ -66,7 +66,7 @@ def test_all_modes_at_once_end_where_one_after_the_other_does(covariance, kronec
     roots = [np.linalg.cholesky(covariance(p, p, 100)) for p in (3, 4, 2)]
     X = np.einsum("nijk,ai,bj,ck->nabc", rng.standard_normal((15, 3, 4, 2)), *roots)
     X -= X.mean(axis=0)
-    white = Whitened(X)
+    white = WhitenedSamples(X)
     whole, none = np.array([15.0]), np.zeros((1, 3, 4, 2))
     for _ in range(200):
         white.sweep(whole, none)
@@ -79,7 +79,7 @@ def test_the_likelihood_rises_where_all_modes_at_once_go_too_far(seed, kronecker
     """Heavy tails: a few samples are nearly all there is, and each mode would take all of them out."""
     X = np.random.default_rng(seed).standard_cauchy((60, 4, 3, 2))
     X -= X.mean(axis=0)
-    white = Whitened(X)
+    white = WhitenedSamples(X)
     whole, none = np.array([60.0]), np.zeros((1, 4, 3, 2))
     volumes = []
     for _ in range(150):

@@ -16,8 +16,8 @@ from lvmkit.core.progress import Interruptible, told
 from lvmkit.core.typing import Labels, Progress, RandomState
 from lvmkit.core.validation import DataWarning, require_number
 from lvmkit.scores.stability.refits import (
+    PlannedFit,
     Protocol,
-    Refit,
     Repeat,
     Report,
     draw_repeats,
@@ -44,7 +44,7 @@ class _Cell(NamedTuple):
     method: str
     value: Any
     estimator: Any
-    base: list[Refit]
+    base: list[PlannedFit]
     made: list[Repeat]
 
 
@@ -324,7 +324,9 @@ def _judged(
     tell("Stability: done", 1.0)
 
 
-def _tried(estimator: Any, matrix: Any, part: Refit, everyone: Any, report: Report) -> Labels | str:
+def _tried(
+    estimator: Any, matrix: Any, part: PlannedFit, everyone: Any, report: Report
+) -> Labels | str:
     """Return the clusters that a fit finds, or why there are none."""
     try:
         return found_by(estimator, matrix, part, report, everyone=bool(everyone))

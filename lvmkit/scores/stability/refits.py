@@ -33,7 +33,7 @@ Protocol = Literal["overlapping", "bootstrap", "halves"]
 PROTOCOLS = ("overlapping", "bootstrap", "halves")
 
 
-class Refit(NamedTuple):
+class PlannedFit(NamedTuple):
     """One fit on a part of the rows."""
 
     rows: Labels  # Rows to fit, in this order
@@ -43,7 +43,7 @@ class Refit(NamedTuple):
 class Repeat(NamedTuple):
     """One repeat."""
 
-    fits: tuple[Refit, ...]
+    fits: tuple[PlannedFit, ...]
     compared: Labels  # Rows whose clusters are compared
 
 
@@ -81,7 +81,7 @@ def draw_repeats(
         else:
             order = random.permutation(n_rows)
             parts, compared = [order[: n_rows // 2], order[n_rows // 2 :]], np.arange(n_rows)
-        fits = tuple(Refit(rows, _seeds(random, n_seeds)) for rows in parts)
+        fits = tuple(PlannedFit(rows, _seeds(random, n_seeds)) for rows in parts)
         made.append(Repeat(fits, compared))
     return made
 
@@ -132,10 +132,10 @@ def _seeds(random: np.random.RandomState, n: int) -> tuple[int, ...]:
     return tuple(int(random.randint(2**31 - 1)) for _ in range(n))
 
 
-def whole(estimator: Any, n_rows: int, random_state: RandomState) -> Refit:
+def whole(estimator: Any, n_rows: int, random_state: RandomState) -> PlannedFit:
     """Return the fit on all rows, which draws nothing from what the repeats draw."""
     random = random_state_of(random_state)
-    return Refit(np.arange(n_rows), _seeds(random, len(seed_names(estimator))))
+    return PlannedFit(np.arange(n_rows), _seeds(random, len(seed_names(estimator))))
 
 
 T = TypeVar("T")
@@ -217,7 +217,9 @@ def numbered(labels: Any) -> Labels:
     return np.maximum(cluster_ids(np.asarray(unmasked(labels, "labels"))), -1)
 
 
-def found_by(estimator: Any, matrix: Any, part: Refit, report: Report, *, everyone: bool) -> Labels:
+def found_by(
+    estimator: Any, matrix: Any, part: PlannedFit, report: Report, *, everyone: bool
+) -> Labels:
     """Fit to some rows; return the clusters of these rows, or what `predict` says of every row."""
     if everyone and not hasattr(estimator, "predict"):
         msg = (

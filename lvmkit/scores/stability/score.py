@@ -12,8 +12,8 @@ from lvmkit.core.progress import told
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.scores.matching import adjusted_rand
 from lvmkit.scores.stability.refits import (
+    PlannedFit,
     Protocol,
-    Refit,
     Repeat,
     Report,
     draw_repeats,
@@ -145,7 +145,7 @@ def overlapping_fits(
         random_state=random_state,
     )
 
-    def fitted(part: Refit, report: Report) -> Any:
+    def fitted(part: PlannedFit, report: Report) -> Any:
         return refit(estimator, take_rows(matrix, part.rows), part.seeds, report)
 
     parts = [part for draw in made for part in draw.fits]

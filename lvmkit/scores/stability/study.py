@@ -17,8 +17,8 @@ from lvmkit.core.validation import DataWarning, listed, require_number
 from lvmkit.scores.counts import Names, cluster_names, cluster_numbers, joined
 from lvmkit.scores.stability.refits import (
     UNSEEN,
+    PlannedFit,
     Protocol,
-    Refit,
     Repeat,
     draw_repeats,
     found_by,
@@ -376,7 +376,7 @@ def iter_stability(
     fits_all = resume is None and reference is None
     # the fit on all rows is the reference, or what bootstrap fits are compared with
     base = [whole(estimator, n_rows, random_state)] if fits_all or protocol == "bootstrap" else []
-    parts: list[Refit] = [*base, *(part for draw in made[done:] for part in draw.fits)]
+    parts: list[PlannedFit] = [*base, *(part for draw in made[done:] for part in draw.fits)]
     with told(progress) as tell:
         study = None if resume is None else resumed(resume, n_rows, n_repeats)
         if study is None and reference is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lvmkit.cohorts.subset import Subset
-from lvmkit.mixtures.refit import Job
+from lvmkit.mixtures.refit import FitJob
 from lvmkit_widgets.clusters.filter_form import Choice
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.clusters.tab import Part
@@ -149,7 +149,7 @@ class Change(Part):
             chosen = [str(i) for i in dict.fromkeys([self.state.cluster, *others])]
             self.merge.values = {**self.merge.values, "clusters": chosen}
 
-    def _run(self, job: Job) -> None:
+    def _run(self, job: FitJob) -> None:
         """Do long work beside the dashboard."""
         if self._board is not None:
             self._board.background(job.work, job.done, label=job.title)

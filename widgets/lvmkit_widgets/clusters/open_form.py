@@ -12,7 +12,8 @@ from lvmkit import datasets
 from lvmkit.cohorts.open_file import Layout, guess, is_h5ad, list_files, open_cohort, preview
 from lvmkit.core.folders import expanded, reader_folders
 from lvmkit.core.reading import require_file
-from lvmkit.mixtures.refit import Progress, check_size, fit_quietly
+from lvmkit.core.typing import Progress
+from lvmkit.mixtures.refit import check_size, fit_quietly
 from lvmkit_widgets.ui.component import Component
 from lvmkit_widgets.ui.widgets import Form, Text
 

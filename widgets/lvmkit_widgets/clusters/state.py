@@ -14,12 +14,13 @@ import param
 import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit.cohorts.view import CohortView
+from lvmkit.core.typing import Progress
 from lvmkit.disclosure.text import with_texts
-from lvmkit.mixtures.analysis import Analysis, View
+from lvmkit.mixtures.analysis import Analysis, ClusterView
 from lvmkit.mixtures.assignment import Moves
 from lvmkit.mixtures.cluster import Mixture
 from lvmkit.mixtures.clustering import Clustering
-from lvmkit.mixtures.refit import Job, Progress, check_size, how_it_stopped, refitted, split
+from lvmkit.mixtures.refit import FitJob, check_size, how_it_stopped, refitted, split
 from lvmkit.scores import CodeCounts
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.ui.history import History, Step, Walks, opening
@@ -48,14 +49,14 @@ class ExplorerState(Walks, Selection):
         self._opened = model
         self._written: dict[str, tuple[int, int] | None] = {}
         clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})
-        view = View(clustering, Subset(), how_it_stopped(model))
+        view = ClusterView(clustering, Subset(), how_it_stopped(model))
         super().__init__(history=History((Step("Opened", opening(source), view),)))
         self.message = self.patients.differences(mixture.codes)
         self._recompute()
         self.param.watch(self._recompute, "history")
 
     @property
-    def view(self) -> View:
+    def view(self) -> ClusterView:
         """What is looked at now."""
         return self.history.value
 
@@ -144,7 +145,7 @@ class ExplorerState(Walks, Selection):
         clustering = self.clustering.unmerged(id)
         self._do(clustering, f"Took cluster {id} apart", f"state.unmerge({id})")
 
-    def plan_split(self, id: int, *, parts: int = 2) -> Job:
+    def plan_split(self, id: int, *, parts: int = 2) -> FitJob:
         """Prepare to cluster the patients of one cluster again."""
         view, label = self.view, self.clustering.cluster(id).label
         if parts < 2:
@@ -152,24 +153,24 @@ class ExplorerState(Walks, Selection):
             raise ValueError(message)
         check_size(parts, int((self.assignment.labels == id).sum()), len(self.codes))
 
-        def work(progress: Progress | None) -> tuple[View, Moves]:
+        def work(progress: Progress | None) -> tuple[ClusterView, Moves]:
             return split(self._analysis, view, id, parts, progress=progress)
 
-        def done(result: tuple[View, Moves]) -> None:
+        def done(result: tuple[ClusterView, Moves]) -> None:
             first = view.clustering.next_id
             text = f"Split “{label}” into {parts} parts"
             self._step(result[0], text, f"state.split({id}, parts={parts})")
             self.param.update(cluster=first, other=first + 1)
             self.message = f"{text}. {result[1].text}"
 
-        return Job(f"Splitting “{label}”", work, done)
+        return FitJob(f"Splitting “{label}”", work, done)
 
     def split(self, id: int, *, parts: int = 2, progress: Progress | None = None) -> None:
         """Cluster the patients of one cluster again."""
         job = self.plan_split(id, parts=parts)
         job.done(job.work(progress))
 
-    def plan_refit(self) -> Job:
+    def plan_refit(self) -> FitJob:
         """Prepare to fit again with `k` clusters on `subset`, without the codes `excluded`."""
         k, subset, excluded = self.k, self.subset, list(self.excluded)
         unknown = [code for code in excluded if code not in self.patients.titles]
@@ -180,10 +181,10 @@ class ExplorerState(Walks, Selection):
         check_size(k, len(self.patients.rows(subset)), len(codes))
         old = self.view
 
-        def work(progress: Progress | None) -> tuple[View, list[str]]:
+        def work(progress: Progress | None) -> tuple[ClusterView, list[str]]:
             return refitted(self._analysis, old, k, subset=subset, codes=codes, progress=progress)
 
-        def done(result: tuple[View, list[str]]) -> None:
+        def done(result: tuple[ClusterView, list[str]]) -> None:
             view, carried = result
             text = f"Fitted {k} clusters to {len(self.patients.rows(subset)):,} patients"
             given = f"subset={subset.code}, excluded={excluded!r}"
@@ -191,7 +192,7 @@ class ExplorerState(Walks, Selection):
             kept = f" Names kept: {', '.join(carried)}." if carried else ""
             self.message = f"{text}; {view.how}.{kept}"
 
-        return Job(f"Fitting {k} clusters", work, done)
+        return FitJob(f"Fitting {k} clusters", work, done)
 
     def refit(
         self,
@@ -210,7 +211,7 @@ class ExplorerState(Walks, Selection):
     def show(self, subset: Subset) -> None:
         """Show only some patients; the clusters stay as they are."""
         n = len(self.patients.rows(subset))
-        view = View(self.clustering, subset, self.view.how)
+        view = ClusterView(self.clustering, subset, self.view.how)
         self._step(view, f"Showing {subset.text}: {n:,} patients", f"state.show({subset.code})")
 
     def save(self, path: str | Path) -> None:
@@ -223,13 +224,13 @@ class ExplorerState(Walks, Selection):
 
     def _do(self, clustering: Clustering, text: str, code: str) -> None:
         """Take a step that keeps patients and fit."""
-        self._step(View(clustering, self.view.subset, self.view.how), text, code)
+        self._step(ClusterView(clustering, self.view.subset, self.view.how), text, code)
 
-    def _step(self, view: View, text: str, code: str) -> None:
+    def _step(self, view: ClusterView, text: str, code: str) -> None:
         """Take a step."""
         self._go(self.history.done(text, code, view), f"{text}.")
 
-    def _go(self, history: History[View], message: str) -> None:
+    def _go(self, history: History[ClusterView], message: str) -> None:
         """Stand somewhere in the history, and keep the file up to date."""
         with param.edit_constant(self):
             self.param.update(history=history, message=message)

@@ -11,8 +11,8 @@ import numpy as np
 import param
 from sklearn.base import clone
 
-from lvmkit.core.typing import Labels
-from lvmkit.mixtures.refit import Job, Progress
+from lvmkit.core.typing import Labels, Progress
+from lvmkit.mixtures.refit import FitJob
 from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
@@ -161,7 +161,7 @@ class CardsState(Walks, param.Parameterized):
         told = f"Marked {phenotype} as {MARKS[decided]}"
         self._say(phenotype, told, code, mark=decided, by=who, on=day)
 
-    def plan_refit(self, n_components: int, *, max_score: int) -> Job:
+    def plan_refit(self, n_components: int, *, max_score: int) -> FitJob:
         """Prepare to fit again."""
         if self.people is None:
             message = "There is nothing to fit: pass the cohort to ScoreCards."
@@ -184,7 +184,7 @@ class CardsState(Walks, param.Parameterized):
             self._step(View(read, marked), text, code)
             self.message = f"{text}.{kept}"
 
-        return Job(f"Fitting {n_components} phenotypes", work, done)
+        return FitJob(f"Fitting {n_components} phenotypes", work, done)
 
     def refit(
         self, n_components: int, *, max_score: int, progress: Callable[..., None] | None = None

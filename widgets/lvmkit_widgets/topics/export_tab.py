@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts import png, relevance_chart, svg, topic_map_chart, topic_map_table
-from lvmkit.mixtures.topic_figures import Figures
+from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.clusters.export_tables import csv
 from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
@@ -119,7 +119,7 @@ def note_of(state: TopicState) -> str:
     return "The page holds no text of a document unless you ask for it."
 
 
-def word_rows(figures: Figures, topic: int, *, most: int, balance: float) -> pd.DataFrame:
+def word_rows(figures: TopicFigures, topic: int, *, most: int, balance: float) -> pd.DataFrame:
     """Tabulate the most relevant words of a topic."""
     best = figures.best(topic, most=most, balance=balance)
     share, overall = figures.centers[topic, best], figures.overall[best]

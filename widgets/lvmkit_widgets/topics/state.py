@@ -17,10 +17,10 @@ from sklearn.exceptions import ConvergenceWarning
 import lvmkit
 from lvmkit import scores
 from lvmkit.cohorts.corpus import Corpus
-from lvmkit.core.typing import Array
+from lvmkit.core.typing import Array, Progress
 from lvmkit.core.validation import DataWarning
-from lvmkit.mixtures.refit import Job, Progress
-from lvmkit.mixtures.topic_figures import Figures, figures_of
+from lvmkit.mixtures.refit import FitJob
+from lvmkit.mixtures.topic_figures import TopicFigures, figures_of
 from lvmkit.mixtures.topics import Topics
 from lvmkit_widgets.topics.choices import check_fit, first_bands, first_order
 
@@ -62,7 +62,7 @@ class TopicState(param.Parameterized):
         super().__init__(versions=sorted(versions, key=lambda topics: topics.k))
         self.corpus = corpus
         self._mixtures: dict[int, Array] = {}
-        self._figures: dict[tuple[int, int, bool], tuple[Topics, Figures]] = {}
+        self._figures: dict[tuple[int, int, bool], tuple[Topics, TopicFigures]] = {}
         self._coherence: dict[int, Array] = {}
         largest = int(np.argmax(self.topics.weights))
         first = next((i for i, t in enumerate(self.versions) if t.model is models[0]), 0)
@@ -84,11 +84,11 @@ class TopicState(param.Parameterized):
         return self.corpus is not None and self.corpus.private
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> TopicFigures:
         """Numbers of the model that is shown."""
         return self.figures_of(self.topics)
 
-    def figures_of(self, topics: Topics) -> Figures:
+    def figures_of(self, topics: Topics) -> TopicFigures:
         """Return the numbers of a model."""
         threshold = self.threshold if self.private and self.hide_small else 0
         read = self.private or self.is_read(topics) or self.reads_quickly(topics)
@@ -192,7 +192,7 @@ class TopicState(param.Parameterized):
         names = [self.topics.kind, *(KINDS if not self.private else reversed(list(KINDS)))]
         return [name for name in dict.fromkeys(names) if name in KINDS]
 
-    def plan_fit(self, kind: str, k: int) -> Job:
+    def plan_fit(self, kind: str, k: int) -> FitJob:
         """Prepare to fit another model."""
         corpus = self.corpus
         if corpus is None:
@@ -212,7 +212,7 @@ class TopicState(param.Parameterized):
                 rows = corpus.labelled(words, binary=kind == "BernoulliMixture")
                 return model.fit(rows, **given)
 
-        return Job(f"Fitting {k} topics", work, self.add)
+        return FitJob(f"Fitting {k} topics", work, self.add)
 
     def add(self, model: Any) -> None:
         """Show another model; one of the same class and size gives way to it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
-from lvmkit.trees.figures import Figures
+from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.tab import TreePart
 from lvmkit_widgets.trees.terms_tab import holds_all
@@ -139,7 +139,7 @@ def structure(state: NavigatorState) -> dict[str, Any]:
     }
 
 
-def numbers_of(figures: Figures) -> dict[str, Any]:
+def numbers_of(figures: TreeFigures) -> dict[str, Any]:
     """Describe the rows of every node, and why leaves are leaves, as far as that may be shown."""
     reasons = list(dict.fromkeys(filter(None, figures.reasons)))
     place = {reason: i for i, reason in enumerate(reasons)}

@@ -14,7 +14,7 @@ from lvmkit.core.typing import Labels
 from lvmkit.mixtures.partition import TreeCut
 from lvmkit.trees import Tree
 from lvmkit.trees.figures import (
-    Figures,
+    TreeFigures,
     count_nodes,
     count_rows,
     figures_of,
@@ -51,7 +51,7 @@ class NavigatorState(Walks, param.Parameterized):
         self.layout = TreeLayout(self.tree)
         self.private = private if corpus is None else corpus.private
         self.words = known_words(self.tree, model, corpus.view.codes if corpus else None)
-        self._figures: dict[int, Figures] = {}
+        self._figures: dict[int, TreeFigures] = {}
         kept = Marked.kept_with(self.layout, getattr(model, "annotations_", None))
         super().__init__(history=History((Step("Opened", START, kept),)))
 
@@ -98,11 +98,11 @@ class NavigatorState(Walks, param.Parameterized):
         return np.zeros(0, np.intp) if self.corpus is None else self.leaf_of(self._rows())
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> TreeFigures:
         """Numbers of the nodes; the same object while nothing changes."""
         return self.figures_of(self.threshold if self.private and self.hide_small else 0)
 
-    def figures_of(self, threshold: int) -> Figures:
+    def figures_of(self, threshold: int) -> TreeFigures:
         """Return the numbers of the nodes."""
         if threshold not in self._figures:
             titles = [""] * len(self.words)

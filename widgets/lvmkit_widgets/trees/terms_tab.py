@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from lvmkit.trees.figures import Figures
+from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.tab import TreePart
 from lvmkit_widgets.ui.dashboard import Dashboard
@@ -145,7 +145,7 @@ def packed(
     state: NavigatorState, held: list[int], columns: list[int] | None = None
 ) -> dict[str, Any]:
     """Pack the numbers of some nodes."""
-    figures: Figures = state.figures
+    figures: TreeFigures = state.figures
     index = np.array(held, dtype=np.intp)
     kept = np.arange(len(figures.words)) if columns is None else np.array(columns, dtype=np.intp)
     fields: dict[str, Any] = {
