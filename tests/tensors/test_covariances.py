@@ -25,7 +25,7 @@ def case(request):
 
 
 def printed(X, responsibilities, means, mode):
-    """The intermediate covariance of document 004, section 2.2, as it is printed."""
+    """The intermediate covariance of Mutoh 2023, section 2.2, as it is printed."""
     n, others = len(X), X[0].size // X.shape[mode + 1]
     total = 0
     for i in range(n):
