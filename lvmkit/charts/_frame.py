@@ -32,12 +32,12 @@ def frame(
 ) -> alt.LayerChart:
     """Lay charts over each other inside fixed margins; width is of the whole, height of the inside."""
     # Margins are given, not found from the texts, because measuring texts takes vl-convert 4 ms each.
-    heads = wrapped(title, width - 8, TITLE_SIZE, bold=True)
-    subs = wrapped(subtitle, width - 8, TEXT_SIZE) if subtitle else []
-    top = len(heads) * (TITLE_SIZE + 4) + len(subs) * (TEXT_SIZE + 4) + 12
+    titles = wrapped(title, width - 8, TITLE_SIZE, bold=True)
+    subtitles = wrapped(subtitle, width - 8, TEXT_SIZE) if subtitle else []
+    top = len(titles) * (TITLE_SIZE + 4) + len(subtitles) * (TEXT_SIZE + 4) + 12
     heading = alt.TitleParams(
-        heads,
-        subtitle=subs or alt.Undefined,  # an empty one would still take room
+        titles,
+        subtitle=subtitles or alt.Undefined,  # an empty one would still take room
         anchor="start",
         frame="group",
         dx=4 - left,
@@ -184,3 +184,20 @@ def apart(middles: Array, height: int) -> Array:
         places[i] = ceiling = min(places[i], ceiling)
         ceiling -= gap
     return places
+
+
+def linked(table: pd.DataFrame, *channels: Any) -> alt.Chart:
+    """Start a chart of rows that tell their `hover` and link to their `href`."""
+    return drawn(table).encode(*channels, alt.Description("hover:N"), alt.Href("href:N"))
+
+
+def series_legend(looks: pd.DataFrame, right: int, *, gap: int = 10) -> list[alt.Chart]:
+    """Name series beside the picture, in their order; needs series, color and shape."""
+    layers = []
+    for place, (name, color, shape) in enumerate(looks[["series", "color", "shape"]].to_numpy()):
+        base = drawn(pd.DataFrame({"text_series": [fitted(str(name), right - 30 - gap)]}))
+        at: dict[str, Any] = {"x": {"expr": "width + 18"}, "y": 12 + ROW * place}
+        mark = base.mark_point(filled=True, size=64, opacity=1, color=color, shape=shape, **at)
+        text = base.mark_text(align="left", dx=gap, baseline="middle", color=INK, **at)
+        layers += [mark, text.encode(alt.Text("text_series:N"))]
+    return layers

@@ -69,12 +69,12 @@ def grown(path: Any, at: int, members: Labels) -> list[dict[str, Any]]:
         if len(block) > 1:  # together from the first solution on
             for covariate in block:
                 add(np.array([covariate]), node, 0)
-    told = {step: speaks_for(path[step].cluster_coef) for step in {row["step"] for row in rows}}
+    voices = {step: speaks_for(path[step].cluster_coef) for step in {row["step"] for row in rows}}
     for row in rows:
         labels = np.asarray(path[row["step"]].labels)
         row["cluster"] = own = int(labels[row["first"]])
         row["whole"] = int((labels == own).sum()) == row["size"]
-        best, odds = told[row["step"]]
+        best, odds = voices[row["step"]]
         row["class_index"], row["odds_ratio"] = int(best[own]), float(odds[own])
     return rows
 

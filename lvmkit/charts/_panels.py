@@ -7,8 +7,8 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, y_pixels
-from lvmkit.charts.theme import INK, PICKED, TEXT_SIZE
+from lvmkit.charts._frame import drawn, fitted, frame, margin, y_pixels
+from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 
 RIGHT, BELOW = 16, 44  # pixels: beside the panels, and below them for the axis that they share
 
@@ -20,6 +20,7 @@ class Panels(NamedTuple):
     title: int  # The line above a panel
     panel: int
     gap: int = 14  # Below a panel
+    rise: int = 1  # Of a title above the middle of its line
 
     def height(self, table: pd.DataFrame) -> int:
         """Height of all panels."""
@@ -55,13 +56,11 @@ class Panels(NamedTuple):
         data: pd.DataFrame,
         text: Callable[[str, pd.DataFrame], str],
         room: float,
-        *,
-        rise: int = 1,
     ) -> pd.DataFrame:
         """Return the title of each panel, at its height."""
         rows = [
             (
-                float(part["top"].iloc[0]) - self.title / 2 - rise,
+                float(part["top"].iloc[0]) - self.title / 2 - self.rise,
                 fitted(text(str(name), part), room),
             )
             for name, part in data.groupby(self.by, sort=False)
@@ -78,10 +77,6 @@ class Panels(NamedTuple):
             rows += [(y, number(str(name), value)) for y, value in shown]
         return pd.DataFrame(rows, columns=["y", "text_end"])
 
-    def texts(self, titles: pd.DataFrame, extremes: pd.DataFrame, height: float) -> list[alt.Chart]:
-        """Draw the titles of panels and their extreme values."""
-        return [title_layer(titles, height), extremes_layer(extremes, height)]
-
     def rules(self, rows: pd.DataFrame, x: alt.X, height: float, **look: Any) -> alt.Chart:
         """Draw an upright line through each row's panel."""
         field = x.to_dict()["field"]
@@ -95,24 +90,6 @@ class Panels(NamedTuple):
         )
         y, detail = y_pixels("y_low", height), alt.Detail(f"{self.by}:N")
         return area.encode(x, y, alt.Y2("y_high:Q"), detail)
-
-    def over_number(
-        self, data: pd.DataFrame, x: alt.X, height: float, *, spread: bool = False
-    ) -> list[alt.Chart]:
-        """Draw values against a number of components: spans, lines, and dots that tell their `hover`."""
-        y, base = y_pixels("y", height), drawn(data.dropna(subset=["value"]))
-        dots = base.mark_point(filled=True, opacity=1, color=PICKED)
-        return [
-            *([self.spans(data, x, height)] if spread else []),
-            base.mark_line(color=PICKED, strokeWidth=1.5).encode(x, y, alt.Detail(f"{self.by}:N")),
-            dots.encode(
-                x,
-                y,
-                alt.Size("size:Q", scale=None),
-                alt.Description("hover:N"),
-                alt.Tooltip("hover:N", title=self.by),
-            ),
-        ]
 
 
 def title_layer(titles: pd.DataFrame, height: float) -> alt.Chart:
@@ -145,3 +122,43 @@ def number_axis(
     named = tried[:: -(-len(tried) // 16)]
     axis = alt.Axis(values=named, format="d", title=title, domain=False, grid=False, **look)
     return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+
+def number_chart(
+    panels: Panels,
+    data: pd.DataFrame,
+    title_of: Callable[[str, pd.DataFrame], str],
+    number: Callable[[float], str],
+    *,
+    axis: dict[str, Any],
+    width: int,
+    spread: bool = False,
+    **texts: str,
+) -> alt.LayerChart:
+    """Draw values against a number of components, the recommended one dashed; needs size and hover."""
+    height = panels.height(data)
+    extremes = panels.extremes(data, lambda _, value: number(value))
+    left = margin(extremes["text_end"], width * 0.3, least=48)
+    titles = panels.titles(data, title_of, width - left - RIGHT)
+    x, y = number_axis(data["n_components"], **axis), y_pixels("y", height)
+    base = drawn(data.dropna(subset=["value"]))
+    lines = base.mark_line(color=PICKED, strokeWidth=1.5)
+    dots = base.mark_point(filled=True, opacity=1, color=PICKED)
+    tooltip = alt.Description("hover:N"), alt.Tooltip("hover:N", title=panels.by)
+    chosen = data[data["recommended"]]
+    return frame(
+        [
+            panels.rules(chosen, x, height, color=NEUTRAL, strokeDash=[4, 3]),
+            title_layer(titles, height),
+            extremes_layer(extremes, height),
+            *([panels.spans(data, x, height)] if spread else []),
+            lines.encode(x, y, alt.Detail(f"{panels.by}:N")),
+            dots.encode(x, y, alt.Size("size:Q", scale=None), *tooltip),
+        ],
+        **texts,
+        width=width,
+        height=height,
+        left=left,
+        right=RIGHT,
+        below=BELOW,
+    )

@@ -72,21 +72,21 @@ class Tokens:
         # A picture shows no tooltips, and the description tells the same.
         encoding = layer.get("encoding", {})
         name = data.get("name") if isinstance(data, dict) else None
-        told, href = (_column(encoding.get(channel)) for channel in ("description", "href"))
-        if told is None or href is None or name not in datasets:
+        label, href = (_column(encoding.get(channel)) for channel in ("description", "href"))
+        if label is None or href is None or name not in datasets:
             return layer
-        column = f"{_SIGN}{told} {href}"
-        datasets[name] = list(self._with_links(datasets[name], column, told, href))
+        column = f"{_SIGN}{label} {href}"
+        datasets[name] = list(self._with_links(datasets[name], column, label, href))
         kept = {k: v for k, v in encoding.items() if k not in ("href", "tooltip")}
         kept["description"] = {"field": column, "type": "nominal"}
         return {**layer, "encoding": kept}
 
     def _with_links(
-        self, rows: Rows, column: str, told: str, href: str
+        self, rows: Rows, column: str, label: str, href: str
     ) -> Iterator[dict[str, Any]]:
         """Add the tokens of the links as a column."""
         for row in rows:
-            link = (str(row.get(told, "")), row.get(href))
+            link = (str(row.get(label, "")), row.get(href))
             yield {**row, column: f"{_SIGN}{self._links.setdefault(link, len(self._links))}"}
 
 

@@ -153,7 +153,7 @@ def attributes_chart(
     return frame(
         [row_labels(linked, y_pixels("place", height), left), *layers],
         title=f"{title} in each cluster",
-        subtitle=_said(table, rows, numeric=numeric),
+        subtitle=_subtitle(table, rows, numeric=numeric),
         description=f"Distribution of {title.lower()} in each cluster, one row per cluster.",
         width=width,
         height=height,
@@ -162,18 +162,18 @@ def attributes_chart(
     )
 
 
-def _said(table: pd.DataFrame, rows: pd.DataFrame, *, numeric: bool) -> str:
-    """Say what is drawn, and what is not."""
+def _subtitle(table: pd.DataFrame, rows: pd.DataFrame, *, numeric: bool) -> str:
+    """Subtitle: what is drawn, and what is not."""
     if not numeric:
         return f"Share of the cluster's records, in percent.{hidden_note(table['n'])}"
-    said = "Share of the cluster's records by value, each row scaled to its own peak."
+    text = "Share of the cluster's records by value, each row scaled to its own peak."
     if rows["median"].notna().any():
-        said += " Upright mark: median."
+        text += " Upright mark: median."
     if np.isinf(table["right"]).any():
-        said += " The last bar holds all larger values."
+        text += " The last bar holds all larger values."
     unknown = rows["unknown"].iloc[-1] if len(rows) else 0
     return (
-        said + (f" Not known: {whole(unknown)}." if unknown > 0 else "") + hidden_note(table["n"])
+        text + (f" Not known: {whole(unknown)}." if unknown > 0 else "") + hidden_note(table["n"])
     )
 
 
@@ -298,25 +298,13 @@ def _histograms(table: pd.DataFrame, height: int, unit: str) -> list[alt.Chart]:
     highest = data.groupby("label", sort=False)["share"].transform("max")
     data["peak"] = data["base"] - data["share"] / highest * (_ROW - 4)
     data["color"] = np.where(data["cluster"] < 0, NEUTRAL, PICKED)
-    data["hover"] = [_bin_told(row, unit) for row in data.to_dict("records")]
+    data["hover"] = [_bin_tooltip(row, unit) for row in data.to_dict("records")]
     axis = alt.Axis(title=unit or None, tickCount=8, domain=False, labelFlush=False)
     domain = [float(table["left"].min()), float(table["left"].max()) + step]
     scale = alt.Scale(domain=domain, nice=False, zero=False)
     across = alt.X("left:Q", scale=scale, axis=axis)
     columns = ["left", "end", "base", "peak", "color", "hover"]
-    bars = (
-        drawn(data[columns])
-        .mark_rect(stroke=None)
-        .encode(
-            across,
-            alt.X2("end:Q"),
-            y_pixels("peak", height),
-            alt.Y2("base:Q"),
-            alt.Color("color:N", scale=None),
-            alt.Description("hover:N"),
-            alt.Tooltip("hover:N", title="share"),
-        )
-    )
+    bars = _boxes(drawn(data[columns]).mark_rect(stroke=None), across, "peak", height)
     middles = table.drop_duplicates("label").dropna(subset=["median"])
     middles = middles.assign(peak=middles["top"] + 1, base=middles["top"] + _ROW - 1)
     marks = drawn(middles[["median", "peak", "base"]]).mark_rule(color=INK, strokeWidth=2)
@@ -324,7 +312,20 @@ def _histograms(table: pd.DataFrame, height: int, unit: str) -> list[alt.Chart]:
     return [bars, marks.encode(x, y_pixels("peak", height), alt.Y2("base:Q"))]
 
 
-def _bin_told(row: dict[Any, Any], unit: str) -> str:
+def _boxes(rects: alt.Chart, x: alt.X, top: str, height: int) -> alt.Chart:
+    """Place rectangles from x to `end`, and from `top` down to `base`."""
+    return rects.encode(
+        x,
+        alt.X2("end:Q"),
+        y_pixels(top, height),
+        alt.Y2("base:Q"),
+        alt.Color("color:N", scale=None),
+        alt.Description("hover:N"),
+        alt.Tooltip("hover:N", title="share"),
+    )
+
+
+def _bin_tooltip(row: dict[Any, Any], unit: str) -> str:
     """Tell one bin in words."""
     until = " or more" if np.isinf(row["right"]) else f" to below {row['right']:g}"
     share = f"{percent(row['share'])} ({whole(row['n'])} of {whole(row['size'])})"
@@ -354,15 +355,8 @@ def _bars(table: pd.DataFrame, height: int, room: int) -> list[alt.Chart]:
     ]
     scale = alt.Scale(domain=[0, 1])
     base = drawn(data[known > 0])
-    bars = base.mark_rect(opacity=_SOFT).encode(
-        alt.X("start:Q", scale=scale, axis=None),
-        alt.X2("end:Q"),
-        y_pixels("top", height),
-        alt.Y2("base:Q"),
-        alt.Color("color:N", scale=None),
-        alt.Description("hover:N"),
-        alt.Tooltip("hover:N", title="share"),
-    )
+    start = alt.X("start:Q", scale=scale, axis=None)
+    bars = _boxes(base.mark_rect(opacity=_SOFT), start, "top", height)
     texts = base.mark_text(color=INK, aria=False)
     middle = alt.X("middle:Q", scale=scale, axis=None)
     numbers = texts.encode(middle, y_pixels("place", height), alt.Text("text:N"))

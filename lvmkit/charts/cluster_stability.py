@@ -126,7 +126,7 @@ def cluster_stability_chart(
     if top < 1:
         msg = f"top is the number of clusters to draw, 1 or more; found {top!r}"
         raise ValueError(msg)
-    data = _told(table, top)
+    data = _with_marks(table, top)
     left, right = margin(data["label"], width * 0.38), 190
     y = rows_of(list(data["label"]))
     axis = alt.Axis(
@@ -163,7 +163,7 @@ def cluster_stability_chart(
     )
 
 
-def _told(table: pd.DataFrame, top: int) -> pd.DataFrame:
+def _with_marks(table: pd.DataFrame, top: int) -> pd.DataFrame:
     """Choose the rows, and give each its color, link and words."""
     # sizes are not drawn, and those of hidden clusters could be found from them
     data = table.drop(columns="n")
@@ -179,9 +179,9 @@ def _told(table: pd.DataFrame, top: int) -> pd.DataFrame:
 def _words(row: dict[Hashable, Any]) -> str:
     """Say what the index of a cluster means."""
     jaccard, exchanged = row["jaccard"], row["exchanged"]
-    told = str(row["verdict"])
+    text = str(row["verdict"])
     if isinstance(jaccard, float) and np.isfinite(jaccard):
-        told = f"{jaccard:.2f} {told}"
+        text = f"{jaccard:.2f} {text}"
     if isinstance(exchanged, float) and np.isfinite(exchanged):
-        told += f", {exchanged:.0%} with {row['partner']}"
-    return told
+        text += f", {exchanged:.0%} with {row['partner']}"
+    return text

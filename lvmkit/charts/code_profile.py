@@ -5,7 +5,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lvmkit.charts._frame import ROW, drawn, frame, margin, row_labels, rows_of, share_axis
+from lvmkit.charts._frame import ROW, drawn, frame, linked, margin, row_labels, rows_of, share_axis
 from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
@@ -136,8 +136,7 @@ def code_profile_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerCha
     overall = float(table["overall"].iloc[0]) if len(table) else 0.0
     most = float(np.nanmax([*table["high"], overall, 0.01]))
     x = share_axis(most)
-    shown = drawn(data[table["share"].notna()])
-    base = shown.encode(y, alt.Description("hover:N"), alt.Href("href:N"))
+    base = linked(data[table["share"].notna()], y)
     hover = alt.Tooltip("hover:N", title="cluster")
     line = alt.X("overall:Q", scale=x["scale"], axis=x["axis"])
     mean = (

@@ -8,8 +8,8 @@ import pandas as pd
 
 from lvmkit.charts._frame import (
     ROW,
-    drawn,
     frame,
+    linked,
     margin,
     row_labels,
     rows_of,
@@ -39,7 +39,7 @@ class _Side(NamedTuple):
     def texts(self, threshold: int) -> list[str]:
         """Write the shares; of hidden ones what is known."""
         return [
-            _told(*row, size=float(self.size), threshold=threshold)
+            _share_text(*row, size=float(self.size), threshold=threshold)
             for row in zip(self.n, self.low, self.high, strict=True)
         ]
 
@@ -130,11 +130,11 @@ def comparison_table(
         }
     )
     unknown = np.isnan(values["difference"])
-    told = np.isfinite(values["at_least"]) & ~(
+    certain = np.isfinite(values["at_least"]) & ~(
         np.isnan(one.n) & np.isnan(other.n) & unknown & (values["at_least"] == 0)
     )
-    best = np.argsort(-np.abs(np.where(told, values["at_least"], 0)), kind="stable")
-    best = best[told[best]][:top]
+    best = np.argsort(-np.abs(np.where(certain, values["at_least"], 0)), kind="stable")
+    best = best[certain[best]][:top]
     best = best[np.argsort(-values["at_least"][best], kind="stable")]
     shown = table.iloc[best].reset_index(drop=True)
     for name, side in (("first", one), ("second", other)):
@@ -198,7 +198,7 @@ def _differences(one: _Side, other: _Side) -> dict[str, Array]:
     }
 
 
-def _told(n: float, low: float, high: float, *, size: float, threshold: int) -> str:
+def _share_text(n: float, low: float, high: float, *, size: float, threshold: int) -> str:
     """Write a share, or what is known of it."""
     if not np.isnan(n):
         return percent(n / size)
@@ -240,7 +240,7 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     )
     left = margin(table["label"], width * 0.48)
     inside = max(width - left - _RIGHT, 40)
-    data, hidden, most = _placed(table, inside)
+    data, hidden, most = _with_positions(table, inside)
     one, other = _labels(table)
     y = rows_of(list(table["label"]))
     x = share_axis(most)
@@ -248,14 +248,13 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
         alt.X(f"{name}:Q", scale=x["scale"], axis=x["axis"])
         for name in ("first", "second", "start")
     )
-    told = (alt.Description("hover:N"), alt.Href("href:N"))
-    base = drawn(data).encode(y, *told)
+    base = linked(data, y)
     hover = alt.Tooltip("hover:N", title="code")
     lines = base.mark_rule(color=NEUTRAL, strokeWidth=2).encode(start, alt.X2("end:Q"))
     squares = base.mark_point(shape="square", color=OTHER, size=50, strokeWidth=2, opacity=1)
     dots = base.mark_point(filled=True, color=PICKED, size=60, opacity=1)
     numbers = base.mark_text(align="right", color=INK, x=width - left - 16)
-    few = drawn(hidden).encode(y, first, alt.Text("text_few:N"), *told)
+    few = linked(hidden, y, first, alt.Text("text_few:N"))
     layers = [
         row_labels(data, y, left),
         lines,
@@ -282,7 +281,7 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
     )
 
 
-def _placed(table: pd.DataFrame, inside: int) -> tuple[pd.DataFrame, pd.DataFrame, float]:
+def _with_positions(table: pd.DataFrame, inside: int) -> tuple[pd.DataFrame, pd.DataFrame, float]:
     """Place marks, lines and the texts of hidden shares; the largest share that is drawn."""
     data = pd.DataFrame({"label": table["label"]})
     data["href"] = [code_link(code) for code in table["code"]]
@@ -300,7 +299,7 @@ def _placed(table: pd.DataFrame, inside: int) -> tuple[pd.DataFrame, pd.DataFram
             strict=True,
         )
     ]
-    place = {name: _place(table, name) for name, _ in _SIDES}
+    place = {name: _position(table, name) for name, _ in _SIDES}
     most = max([0.01, *place["first"], *place["second"]]) if len(table) else 1.0
     texts = []
     for (name, hue), end in zip(_SIDES, ("start", "end"), strict=True):
@@ -330,7 +329,7 @@ def _beside(
     return clear, np.where(near, other, clear + np.clip(other - clear, -half, half))
 
 
-def _place(table: pd.DataFrame, name: str) -> Array:
+def _position(table: pd.DataFrame, name: str) -> Array:
     """Where a share stands; a hidden one at the most it can be, or in the middle of its bounds."""
     low, high = (table[f"{name}_{end}"].to_numpy(dtype=float) for end in ("low", "high"))
     share = table[name].to_numpy(dtype=float)

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, x_pixels, y_pixels
-from lvmkit.charts._labels import cluster_link, percent
+from lvmkit.charts._frame import drawn, fitted, frame, margin, x_pixels, y_pixels
+from lvmkit.charts._image import BLUE, UNKNOWN, cluster_marks, image, lines_of_pixels
+from lvmkit.charts._labels import percent
 from lvmkit.charts.svg import png_data_uri
 from lvmkit.charts.theme import INK, NEUTRAL
 from lvmkit.core.arguments import checked
@@ -16,8 +17,6 @@ from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import whole_numbers
 from lvmkit.scores import StabilityStudy
 
-_CELL = (0, 114, 178)
-_UNKNOWN = (138, 143, 152, 70)
 _LARGE = 26  # pixels of a block that has room for its number
 
 
@@ -127,34 +126,26 @@ def consensus_chart(consensus: Consensus, *, width: int = 560) -> alt.LayerChart
     """
     left = margin(consensus.cluster_labels, width * 0.34)
     inner = max(width - left - 12, 60)
-    picture = pd.DataFrame({"url": [_picture(consensus.matrix, inner)]})
-    image = drawn(picture).mark_image(
-        x=0,
-        y=0,
-        width=inner,
-        height=inner,
-        align="left",
-        baseline="top",
-        aspect=False,
-        aria=False,
-    )
-    layers: list[Any] = [image.encode(alt.Url("url:N")), *_cluster_marks(consensus, left, inner)]
+    layers: list[Any] = [
+        image(_picture(consensus.matrix, inner), inner, inner),
+        *_cluster_marks(consensus, left, inner),
+    ]
     crowded = inner / max(len(consensus.matrix), 1) < _LARGE
     if consensus.blocks and not crowded:
         layers += [_numbers(consensus, inner), _feet(consensus, inner)]
     if consensus.blocks:
         title = "How often two members of these clusters meet again"
-        said = (
+        text = (
             "Percentage of the fits that put a member of the one and of the other into one cluster."
         )
     else:
         title = f"How often {consensus.n_rows:,} rows meet again"
-        said = "Each line is one row of a sample, sorted by cluster. Blue: the two rows fall into one cluster."
+        text = "Each line is one row of a sample, sorted by cluster. Blue: the two rows fall into one cluster."
     unknown = " Gray: not shown." if np.isnan(consensus.matrix).any() else ""
     return frame(
         layers,
         title=title,
-        subtitle=f"{said} Stronger blue: more often. Stable clusters are full squares without blue elsewhere.{unknown}",
+        subtitle=f"{text} Stronger blue: more often. Stable clusters are full squares without blue elsewhere.{unknown}",
         description=f"Consensus heat map of {len(consensus.clusters)} clusters.",
         width=width,
         height=inner,
@@ -186,42 +177,28 @@ def _picture(matrix: Array, size: int) -> str:
     """Color the matrix: opacity is the share."""
     if not matrix.size:
         return png_data_uri(np.zeros((1, 1, 4), dtype=np.uint8))
-    # whole pixels for each line: a browser blurs what it must enlarge
-    line = np.arange(size) * len(matrix) // size
+    line = lines_of_pixels(size, len(matrix))
     share = matrix[np.ix_(line, line)]
     colors = np.empty((size, size, 4), dtype=np.uint8)
-    colors[..., :3] = _CELL
+    colors[..., :3] = BLUE
     colors[..., 3] = np.rint(255 * np.nan_to_num(share))
-    colors[np.isnan(share)] = _UNKNOWN
+    colors[np.isnan(share)] = UNKNOWN
     return png_data_uri(colors)
 
 
-def _cluster_marks(consensus: Consensus, left: int, size: int) -> list[Any]:
-    """Draw a frame, a line below and right of each cluster, and its label left of it."""
+def _cluster_marks(consensus: Consensus, left: int, size: int) -> list[alt.Chart]:
+    """Draw lines below and right of each cluster, and its label left of it."""
     bounds = consensus.bounds / max(len(consensus.matrix), 1) * size
-    data = pd.DataFrame({"start": bounds[:-1], "end": bounds[1:]})
-    data["hover"] = list(consensus.cluster_labels)
-    data["text_label"] = [fitted(label, left - 16, 11) for label in consensus.cluster_labels]
-    data["href"] = [cluster_link(cluster) for cluster in consensus.clusters]
-    data["middle"] = (bounds[:-1] + bounds[1:]) / 2
-    data["zero"], data["whole"], data["near"], data["far"] = 0, size, -4, -10
-    data = data[data["end"] > data["start"]].copy()
-    data["place"] = apart(data["middle"].to_numpy(), size)
-    base = drawn(data)
-    lines = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
-    flat = lines.encode(x_pixels("zero", size), alt.X2("whole:Q"), y_pixels("end", size))
-    upright = lines.encode(x_pixels("end", size), y_pixels("zero", size), alt.Y2("whole:Q"))
-    leads = base.mark_rule(color=NEUTRAL, aria=False).encode(
-        x_pixels("near", size), alt.X2("far:Q"), y_pixels("middle", size), alt.Y2("place:Q")
+    there = np.diff(bounds) > 0
+    spans = np.column_stack([bounds[:-1], bounds[1:]])[there]
+    labels = [label for label, seen in zip(consensus.cluster_labels, there, strict=True) if seen]
+    flat, *others = cluster_marks(
+        spans, labels, consensus.clusters[there], left, width=size, height=size
     )
-    text = base.mark_text(align="right", x=-12, color=INK, fontSize=11)
-    told = (alt.Description("hover:N"), alt.Href("href:N"))
-    return [
-        flat,
-        upright,
-        leads,
-        text.encode(y_pixels("place", size), alt.Text("text_label:N"), *told),
-    ]
+    data = pd.DataFrame({"end": spans[:, 1], "zero": 0, "whole": size})
+    upright = drawn(data).mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False)
+    x, y = x_pixels("end", size), y_pixels("zero", size)
+    return [flat, upright.encode(x, y, alt.Y2("whole:Q")), *others]
 
 
 def _numbers(consensus: Consensus, size: int) -> alt.Chart:

@@ -8,16 +8,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin
-from lvmkit.charts.theme import CATEGORIES, INK
+from lvmkit.charts._frame import ROW, drawn, frame, margin, series_legend
+from lvmkit.charts.theme import CATEGORIES, SHAPES
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import as_finite, require_columns
 
 MOST_SERIES = 2 * len(CATEGORIES)
 """Every hue comes twice, the second time dashed and with points of another shape."""
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 _MANY = 40  # more places than this are drawn as a line without points
-_ROW, _LEFT = 20, 66  # pixels: a row of the legend, the margin of the vertical axis
+_LEFT = 66  # pixels: the margin of the vertical axis
 
 
 @checked()
@@ -141,9 +140,7 @@ def curves_chart(
             "series": names,
             "color": [CATEGORIES[i % len(CATEGORIES)] for i in range(len(names))],
             "dash": [[1, 0] if i < len(CATEGORIES) else [5, 3] for i in range(len(names))],
-            "shape": [
-                _SHAPES[(i + i // len(CATEGORIES)) % len(_SHAPES)] for i in range(len(names))
-            ],
+            "shape": [SHAPES[(i + i // len(CATEGORIES)) % len(SHAPES)] for i in range(len(names))],
         }
     )
     data = data.merge(looks, on="series")
@@ -172,15 +169,15 @@ def curves_chart(
     if data["x"].nunique() <= _MANY:
         shape = alt.Shape("shape:N", scale=None, legend=None)
         points = drawn(data).mark_point(filled=True, size=46, opacity=1)
-        told = alt.Description("hover:N"), alt.Tooltip("hover:N", title="series")
-        layers.append(points.encode(x, y, color, shape, *told))
+        tooltip = alt.Description("hover:N"), alt.Tooltip("hover:N", title="series")
+        layers.append(points.encode(x, y, color, shape, *tooltip))
     return frame(
-        [*layers, *_legend(data, looks, right)],
+        [*layers, *series_legend(_by_end(data, looks), right)],
         title=title,
         subtitle=subtitle,
         description=f"{title}: {y_text} against {x_text}, {len(names)} lines.",
         width=width,
-        height=max(height, _ROW * len(names)),
+        height=max(height, ROW * len(names)),
         left=_LEFT,
         right=right,
         below=48 if x_title else 30,
@@ -252,18 +249,8 @@ def _log_ticks(low: float, high: float, most: int) -> list[float]:
     return best
 
 
-def _legend(data: pd.DataFrame, looks: pd.DataFrame, right: int) -> list[Any]:
-    """Name the series beside the picture, from the one that ends highest to the one that ends lowest."""
+def _by_end(data: pd.DataFrame, looks: pd.DataFrame) -> pd.DataFrame:
+    """Sort series from the one that ends highest to the one that ends lowest."""
     ends = data.sort_values("x", kind="stable").groupby("series", sort=False)["y"].last()
-    rows = looks.assign(end=looks["series"].map(ends)).sort_values(
-        "end", ascending=False, kind="stable"
-    )
-    layers = []
-    looks_of = rows[["series", "color", "shape"]].to_numpy().tolist()
-    for place, (name, color, shape) in enumerate(looks_of):
-        base = drawn(pd.DataFrame({"text_series": [fitted(name, right - 40)]}))
-        at: dict[str, Any] = {"x": {"expr": "width + 18"}, "y": 12 + _ROW * place}
-        mark = base.mark_point(filled=True, size=64, opacity=1, color=color, shape=shape, **at)
-        text = base.mark_text(align="left", dx=10, baseline="middle", color=INK, **at)
-        layers += [mark, text.encode(alt.Text("text_series:N"))]
-    return layers
+    rows = looks.assign(end=looks["series"].map(ends))
+    return rows.sort_values("end", ascending=False, kind="stable")

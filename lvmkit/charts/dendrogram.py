@@ -73,7 +73,7 @@ def dendrogram_table(
 
     Notes
     -----
-    Document 002, section 5 and figures 5 to 10: classes and odds ratios are those of the logistic regression on the
+    Andrade 2021, section 5 and figures 5 to 10: classes and odds ratios are those of the logistic regression on the
     clusters' sums.
 
     Examples
@@ -152,12 +152,12 @@ def dendrogram_chart(
     )
     colors = _colors(table)
     lines = _legend_lines([*colors], width)
-    head = len(lines) * _LEGEND + 4
+    above = len(lines) * _LEGEND + 4
     leaves = table["covariate"].notna()
     n = int(leaves.sum())
-    height = head + max(n, 1) * _ROW + 4
+    height = above + max(n, 1) * _ROW + 4
     left = margin(table.loc[leaves, "label"], width * 0.34, least=60) + _ODDS
-    rows = _placed(table, colors, head, width - left - 40, links=links)
+    rows = _with_positions(table, colors, above, width - left - 40, links=links)
     heading = (
         title
         or f"How {n} covariate{'' if n == 1 else 's'} come together up to ν = {nu_text(table.attrs.get('nu', np.nan))}"
@@ -171,7 +171,7 @@ def dendrogram_chart(
     return frame(
         layers,
         title=heading,
-        subtitle=_said(table),
+        subtitle=_subtitle(table),
         description=f"Tree of {n} covariates and the {len(table) - n} sets that they join to as ν grows.",
         width=width,
         height=height,
@@ -205,8 +205,8 @@ def _legend_lines(names: list[str], width: float) -> list[list[tuple[str, float]
     return lines
 
 
-def _placed(
-    table: pd.DataFrame, colors: dict[str, str], head: float, room: float, *, links: bool
+def _with_positions(
+    table: pd.DataFrame, colors: dict[str, str], above: float, room: float, *, links: bool
 ) -> pd.DataFrame:
     """Find where everything stands: every ν at which a set arises is one place further right."""
     leaves = table["covariate"].notna().to_numpy()
@@ -214,7 +214,7 @@ def _placed(
     level = np.where(leaves, 0, np.searchsorted(steps, table["step"]) + 1)
     data = table.assign(
         x=level * (room / max(len(steps), 1)),
-        y=head + (table["order"] + 0.5) * _ROW,
+        y=above + (table["order"] + 0.5) * _ROW,
         color=[colors.get(str(name), NEUTRAL) for name in table["class"]],
         size_of=np.where(leaves, 34, 70),
         text_odds=[_odds(odds) for odds in table["odds_ratio"]],
@@ -222,7 +222,7 @@ def _placed(
     place = dict(zip(data["node"], zip(data["x"], data["y"], strict=True), strict=True))
     ends = [(x, y) if pd.isna(p) else place[p] for x, y, p in data[["x", "y", "parent"]].to_numpy()]
     data["x_end"], data["y_end"] = zip(*ends, strict=True) if ends else ([], [])
-    data["hover"] = [_hover(row) for row in data.to_dict("records")]
+    data["hover"] = [_tooltip(row) for row in data.to_dict("records")]
     if links:
         data["href"] = [_link(row) for row in data.to_dict("records")]
     return data
@@ -242,7 +242,7 @@ def _link(row: Mapping[Any, Any]) -> str:
     return f"#covariate={row['covariate']}"
 
 
-def _hover(row: Mapping[Any, Any]) -> str:
+def _tooltip(row: Mapping[Any, Any]) -> str:
     """Say what there is to know of a node."""
     points = f"{row['class']}, odds ratio {row['text_odds']}"
     if not pd.isna(row["covariate"]):
@@ -347,13 +347,13 @@ def _key(
     return found
 
 
-def _said(table: pd.DataFrame) -> str:
-    """Say what the marks mean, and what is not shown."""
-    told = (
+def _subtitle(table: pd.DataFrame) -> str:
+    """Subtitle: what the marks mean, and what is not shown."""
+    text = (
         "From left to right ν grows, one place for each change. Color: the class a covariate or set speaks for; bold: "
         "number of covariates; below it, and beside names (at the smallest ν): odds ratio against the next class."
     )
     n = int(table.attrs.get("left_out", 0))
     if n:
-        told += f" {n} covariate{' is' if n == 1 else 's are'} not shown."
-    return told
+        text += f" {n} covariate{' is' if n == 1 else 's are'} not shown."
+    return text

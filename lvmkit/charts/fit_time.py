@@ -38,7 +38,7 @@ def fit_time_table(runs: pd.DataFrame) -> pd.DataFrame:
 
     Notes
     -----
-    SUSTain (document 001), section 4.1.3.
+    Perros 2018, section 4.1.3.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def fit_time_chart(
 
     Notes
     -----
-    SUSTain (document 001), figures 1 to 3.
+    Perros 2018, figures 1 to 3.
 
     Examples
     --------
@@ -119,15 +119,15 @@ def fit_time_chart(
     ['Accuracy and time']
     """
     table = require_columns(table, text="method", whole="n_components", finite="seconds fit")
-    said = "Upper left is better. Numbers: components; lines connect those of a method."
+    text = "Upper left is better. Numbers: components; lines connect those of a method."
     if (table["fit"] < 0).any():
-        said += " A fit below 0 is drawn at 0, with its value beside it."
+        text += " A fit below 0 is drawn at 0, with its value beside it."
     fit = table["fit"].clip(lower=0)  # rounding can be so bad that nothing else would be seen
     curves = table.assign(x=table["seconds"], y=fit, series=table["method"])
     chart = curves_chart(
         curves,
         title=title,
-        subtitle=subtitle or said,
+        subtitle=subtitle or text,
         x_title="seconds",
         y_title="fit",
         log_x=True,

@@ -1,4 +1,4 @@
-"""The disease-frequency chart: the most frequent codes in each cluster (Ruffini et al. 2017, figure 1a)."""
+"""The disease-frequency chart: the most frequent codes in each cluster (Ruffini 2017, figure 1a)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,7 +7,16 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, row_labels, rows_of, text_width
+from lvmkit.charts._frame import (
+    drawn,
+    fitted,
+    frame,
+    linked,
+    margin,
+    row_labels,
+    rows_of,
+    text_width,
+)
 from lvmkit.charts._labels import cluster_link, code_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, SHADE
 from lvmkit.core.arguments import checked
@@ -117,10 +126,10 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
     table = require_columns(
         table, text="code label cluster_label", whole="cluster", numbers="n size share overall"
     )
-    labels, heads = list(table["label"].unique()), list(table["cluster_label"].unique())
-    columns = [*heads, _ALL]
+    labels, clusters = list(table["label"].unique()), list(table["cluster_label"].unique())
+    columns = [*clusters, _ALL]
     left = margin(labels, width * 0.34)
-    short, angle, right = _fitted_heads(columns, width - left, min(max(0.2 * width, 130), 220))
+    short, angle, right = _fitted_titles(columns, width - left, min(max(0.2 * width, 130), 220))
     slope = {0: 0.0, 270: 1.0}.get(angle, _SLOPE)
     above = int(max(text_width(text) for text in short) * slope + 16)
     height = above + max(len(labels), 1) * _ROW
@@ -131,21 +140,20 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
     rows = table.assign(href=[code_link(code) for code in table["code"]])
     upright: dict[str, Any] = {"baseline": "bottom"}
     turned: dict[str, Any] = {"angle": angle, "align": "left", "baseline": "middle"}
-    head = _heads(table, columns, short).mark_text(
+    titles = _column_titles(table, columns, short).mark_text(
         y=above - 6, color=INK, fontSize=min(12, cell + 1), **(turned if angle else upright)
     )
-    told = (alt.Href("href:N"), alt.Description("hover:N"))
     unit = "Percent of the records of each cluster that have the code"
     left_out = table.attrs.get("left_out") or []
-    said = f" Every record has {', '.join(left_out)}: left out." if left_out else ""
+    note = f" Every record has {', '.join(left_out)}: left out." if left_out else ""
     return frame(
         [
             row_labels(rows, y, left),
-            head.encode(x, alt.Text("text_label:N"), *told),
+            titles.encode(x, alt.Text("text_label:N")),
             *_shades(table, x, y, cell),
         ],
         title=f"The {len(labels)} most frequent codes in each cluster",
-        subtitle=f"{unit}; {_ALL}: of all records.{said}{hidden_note(table['share'])}",
+        subtitle=f"{unit}; {_ALL}: of all records.{note}{hidden_note(table['share'])}",
         description=f"Table of shades: {unit.lower()}.",
         width=width,
         height=height,
@@ -168,17 +176,17 @@ def _cells(table: pd.DataFrame, *, printed: bool) -> pd.DataFrame:
             "text": figures,
             "shade": np.nan_to_num(share) * _DEEPEST,
             "href": [code_link(code) for code in cells["code"]],
-            "hover": [_hover(*row) for row in zip(*_told(cells), strict=True)],
+            "hover": [_tooltip(*row) for row in zip(*_tooltip_columns(cells), strict=True)],
         }
     )
 
 
-def _told(cells: pd.DataFrame) -> list[pd.Series]:
+def _tooltip_columns(cells: pd.DataFrame) -> list[pd.Series]:
     """Columns that the hover text tells."""
     return [cells[name] for name in ("label", "cluster_label", "share", "n", "size", "overall")]
 
 
-def _hover(label: str, where: str, share: float, n: float, size: float, overall: float) -> str:
+def _tooltip(label: str, where: str, share: float, n: float, size: float, overall: float) -> str:
     """Tell one cell in words."""
     if where == _ALL:
         return f"{label}: {percent(share)} of all records"
@@ -196,14 +204,16 @@ def _figure(share: float) -> str:
 def _shades(table: pd.DataFrame, x: alt.X, y: alt.Y, cell: float) -> list[alt.Chart]:
     """Draw the shares as shades, with numbers where there is room."""
     printed = cell >= 20
-    base = drawn(_cells(table, printed=printed)).encode(x, y)
-    told = (alt.Description("hover:N"), alt.Href("href:N"), alt.Tooltip("hover:N", title="share"))
-    rects = base.mark_rect(fill=SHADE).encode(alt.FillOpacity("shade:Q", scale=None), *told)
-    numbers = base.mark_text(color=INK, fontSize=min(12, cell * 0.48), aria=False)
+    cells = _cells(table, printed=printed)
+    shade, tooltip = alt.FillOpacity("shade:Q", scale=None), alt.Tooltip("hover:N", title="share")
+    rects = linked(cells, x, y).mark_rect(fill=SHADE).encode(shade, tooltip)
+    numbers = (
+        drawn(cells).encode(x, y).mark_text(color=INK, fontSize=min(12, cell * 0.48), aria=False)
+    )
     return [rects, numbers.encode(alt.Text("text:N"))] if printed else [rects]
 
 
-def _fitted_heads(columns: list[str], room: float, most: float) -> tuple[list[str], int, int]:
+def _fitted_titles(columns: list[str], room: float, most: float) -> tuple[list[str], int, int]:
     """Cut the heads of columns to fit; the angle that takes, and the right margin."""
     cell = (room - 12) / len(columns)
     if all(text_width(column) <= cell - 2 for column in columns):
@@ -216,9 +226,9 @@ def _fitted_heads(columns: list[str], room: float, most: float) -> tuple[list[st
     return short, 315, int(max(12, *over))
 
 
-def _heads(table: pd.DataFrame, columns: list[str], short: list[str]) -> alt.Chart:
+def _column_titles(table: pd.DataFrame, columns: list[str], short: list[str]) -> alt.Chart:
     """Start the labels of the columns, links but for the last."""
     ids = table.drop_duplicates("cluster_label")["cluster"]
     links = [*(cluster_link(cluster) for cluster in ids), None]
     data = {"column": columns, "text_label": short, "hover": columns, "href": links}
-    return drawn(pd.DataFrame(data))
+    return linked(pd.DataFrame(data))

@@ -1,4 +1,4 @@
-"""The heat map of records by codes, sorted by cluster (Ruffini et al. 2017, figure 1b)."""
+"""The heat map of records by codes, sorted by cluster (Ruffini 2017, figure 1b)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -9,17 +9,15 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import sparse
 
-from lvmkit.charts._frame import apart, drawn, fitted, frame, margin, text_width, y_pixels
-from lvmkit.charts._labels import cluster_link, code_link
+from lvmkit.charts._frame import fitted, frame, linked, margin, text_width, x_pixels
+from lvmkit.charts._image import BLUE, GRAY, cluster_marks, image, lines_of_pixels
+from lvmkit.charts._labels import code_link
 from lvmkit.charts.svg import png_data_uri
-from lvmkit.charts.theme import INK, NEUTRAL
+from lvmkit.charts.theme import INK
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Labels
 from lvmkit.core.validation import whole_numbers
 from lvmkit.scores.counts import Names, Titles, cluster_ids, cluster_names, code_columns, joined
-
-_CELL = (0, 114, 178)
-_BAND = (138, 143, 152)
 
 
 class Heatmap(NamedTuple):
@@ -186,20 +184,11 @@ def heatmap_chart(heatmap: Heatmap, *, width: int = 1100, height: int = 620) -> 
     inner = max(width - left - 12, 40)
     below = int(min(max((text_width(code) for code in codes), default=0), 190)) + 16
     rows = int(heatmap.bounds[-1])
-    picture = pd.DataFrame({"url": [_picture(heatmap, inner, height)]})
-    image = drawn(picture).mark_image(
-        x=0,
-        y=0,
-        width=inner,
-        height=height,
-        align="left",
-        baseline="top",
-        aspect=False,
-        aria=False,
-    )
+    bounds = heatmap.bounds / max(rows, 1) * height
+    spans = np.column_stack([bounds[:-1], bounds[1:]])
     layers = [
-        image.encode(alt.Url("url:N")),
-        *_cluster_marks(heatmap, sized, left, inner, height),
+        image(_picture(heatmap, inner, height), inner, height),
+        *cluster_marks(spans, sized, heatmap.clusters, left, width=inner, height=height),
         _code_marks(heatmap, codes, inner, height, below),
     ]
     n = int(heatmap.sizes.sum())
@@ -275,46 +264,17 @@ def _picture(heatmap: Heatmap, width: int, lines: int) -> str:
     cuts = np.unique(np.linspace(0, rows, min(lines, rows) + 1).astype(np.int64)[:-1])
     share = np.add.reduceat(matrix, cuts, axis=0, dtype=np.float64)
     share /= np.diff(np.append(cuts, rows))[:, None] * 255.0
-    # whole pixels for each column and row: a browser blurs what it must enlarge
-    share = share[:, (np.arange(width) * matrix.shape[1]) // width]
-    share = share[(np.arange(lines) * len(cuts)) // lines]
-    cuts = cuts[(np.arange(lines) * len(cuts)) // lines]
+    line = lines_of_pixels(lines, len(cuts))
+    share = share[np.ix_(line, lines_of_pixels(width, matrix.shape[1]))]
+    cuts = cuts[line]
     cluster = np.searchsorted(bounds, cuts, side="right") - 1
     ground = np.where(cluster % 2 == 1, 0.22, 0.0)[:, None]
     opacity = share + ground * (1 - share)
     with np.errstate(invalid="ignore"):
         mix = np.where(opacity > 0, share / opacity, 0)[..., None]
-    color = mix * np.array(_CELL) + (1 - mix) * np.array(_BAND)
+    color = mix * np.array(BLUE) + (1 - mix) * np.array(GRAY)
     pixels = np.concatenate([color, opacity[..., None] * 255], axis=2)
     return png_data_uri(np.rint(pixels).astype(np.uint8))
-
-
-def _cluster_marks(
-    heatmap: Heatmap, labels: list[str], left: int, width: int, height: int
-) -> list[alt.Chart]:
-    """Draw a line below each cluster and its label left of it, moved apart where crowded."""
-    bounds = heatmap.bounds / max(int(heatmap.bounds[-1]), 1) * height
-    data = pd.DataFrame({"y": bounds[:-1], "end": bounds[1:], "hover": labels})
-    data["place"] = apart((bounds[:-1] + bounds[1:]) / 2, height)
-    data["text_label"] = [fitted(label, left - 16, 11) for label in labels]
-    data["href"] = [cluster_link(cluster) for cluster in heatmap.clusters]
-    data["zero"], data["right"], data["near"], data["far"] = 0, width, -4, -10
-    data["middle"] = (bounds[:-1] + bounds[1:]) / 2
-    over = alt.Scale(domain=[0, width], range=[0, width], nice=False)
-    base = drawn(data[data["end"] > data["y"]])
-    lines = base.mark_rule(color=NEUTRAL, strokeWidth=0.5, aria=False).encode(
-        alt.X("zero:Q", scale=over, axis=None), alt.X2("right:Q"), y_pixels("end", height)
-    )
-    leads = base.mark_rule(color=NEUTRAL, aria=False).encode(
-        alt.X("near:Q", scale=over, axis=None),
-        alt.X2("far:Q"),
-        y_pixels("middle", height),
-        alt.Y2("place:Q"),
-    )
-    text = drawn(data).mark_text(align="right", x=-12, color=INK, fontSize=11)
-    told = (alt.Description("hover:N"), alt.Href("href:N"))
-    texts = text.encode(y_pixels("place", height), alt.Text("text_label:N"), *told)
-    return [lines, leads, texts]
 
 
 def _code_marks(
@@ -325,9 +285,8 @@ def _code_marks(
     data = pd.DataFrame({"x": (np.arange(len(codes)) + 0.5) * cell, "hover": codes})
     data["text_label"] = [fitted(code, below - 14, min(11, cell)) for code in codes]
     data["href"] = [code_link(code) for code in heatmap.codes]
-    scale = alt.Scale(domain=[0, width], range=[0, width], nice=False)
-    text = drawn(data).mark_text(
-        angle=270, align="right", baseline="middle", y=height + 6, color=INK, fontSize=min(11, cell)
+    text = linked(data, x_pixels("x", width), alt.Text("text_label:N"))
+    size = min(11, cell)
+    return text.mark_text(
+        angle=270, align="right", baseline="middle", y=height + 6, color=INK, fontSize=size
     )
-    told = (alt.Description("hover:N"), alt.Href("href:N"))
-    return text.encode(alt.X("x:Q", scale=scale, axis=None), alt.Text("text_label:N"), *told)

@@ -125,7 +125,7 @@ def path_curves_chart(
 
     Notes
     -----
-    Document 002, sections 3 and 4: ν is chosen by the marginal likelihood or by cross-validation.
+    Andrade 2021, sections 3 and 4: ν is chosen by the marginal likelihood or by cross-validation.
 
     Examples
     --------
@@ -165,7 +165,7 @@ def path_curves_chart(
             marked_points(marked, x, height),
             *([_links(data, x, height)] if links else []),
         ],
-        title=title or _named(table),
+        title=title or _title(table),
         subtitle=_subtitle(table),
         description="Line charts of number of clusters, marginal likelihood and accuracy against ν.",
         width=width,
@@ -223,7 +223,7 @@ def _number(quantity: str, value: float) -> str:
     return f"{value:.3f}"
 
 
-def _named(table: pd.DataFrame) -> str:
+def _title(table: pd.DataFrame) -> str:
     """Name the solution that is selected."""
     now = table[table["selected"]].iloc[0]
     return _solution(now["nu"], now["n_clusters"])

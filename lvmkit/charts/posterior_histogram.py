@@ -143,7 +143,7 @@ def posterior_histogram_chart(
     x, y = alt.X("low:Q", scale=scale, axis=axis), y_pixels("y", height)
     known, unknown = data[data["n"] > 0], data[data["n"].isna()].assign(text_n="–")
     bars = drawn(known).mark_rect(stroke="transparent", strokeWidth=0)
-    told = (alt.Description("hover:N"), alt.Tooltip("hover:N", title="samples"))
+    tooltip = (alt.Description("hover:N"), alt.Tooltip("hover:N", title="samples"))
     feet = drawn(pd.DataFrame({"y": data["base"].unique()})).mark_rule(
         color=NEUTRAL, strokeWidth=0.5
     )
@@ -155,7 +155,7 @@ def posterior_histogram_chart(
         [
             feet.encode(y),
             bars.encode(
-                x, y, alt.X2("high:Q"), alt.Y2("base:Q"), *told, alt.Color("color:N", scale=None)
+                x, y, alt.X2("high:Q"), alt.Y2("base:Q"), *tooltip, alt.Color("color:N", scale=None)
             ),
             text.encode(y, alt.Text("text_label:N")),
             dash.mark_text(color=INK, fontSize=TEXT_SIZE - 1).encode(

@@ -4,13 +4,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import frame, margin
-from lvmkit.charts._panels import BELOW, RIGHT, Panels, extremes_layer, number_axis, title_layer
-from lvmkit.charts.theme import NEUTRAL
+from lvmkit.charts._panels import Panels, number_chart
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
 
-_PANELS = Panels("quantity", title=26, panel=68)
+_PANELS = Panels("quantity", title=26, panel=68, rise=2)
 _MODE = "nonzeros of "
 
 
@@ -85,7 +83,7 @@ def rank_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
 
     Notes
     -----
-    SUSTain (document 001), section 4.4.
+    Perros 2018, section 4.4.
 
     Examples
     --------
@@ -99,28 +97,17 @@ def rank_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
     table = require_columns(
         table, text="quantity", whole="n_components", numbers=floats, flags="recommended", rows=1
     )
-    data = _with_positions(table)
-    height = _PANELS.height(data)
-    ends = _PANELS.extremes(data, lambda _, value: _number(value))
-    left = margin(ends["text_end"], width * 0.3, least=48)
-    titles = _PANELS.titles(data, _panel_title, width - left - RIGHT, rise=2)
-    x = number_axis(data["n_components"], "phenotypes", labelFlush=False)
-    chosen = data[data["recommended"]]
-    return frame(
-        [
-            _PANELS.rules(chosen, x, height, color=NEUTRAL, strokeDash=[4, 3]),
-            title_layer(titles, height),
-            extremes_layer(ends, height),
-            *_PANELS.over_number(data, x, height, spread=True),
-        ],
+    return number_chart(
+        _PANELS,
+        _with_positions(table),
+        _panel_title,
+        _number,
+        axis={"title": "phenotypes", "labelFlush": False},
+        width=width,
+        spread=True,
         title="How many phenotypes?",
         subtitle=_subtitle(table),
         description="Line charts of reproducibility, fit and non-zeros against the number of components.",
-        width=width,
-        height=height,
-        left=left,
-        right=RIGHT,
-        below=BELOW,
     )
 
 
@@ -150,11 +137,11 @@ def _panel_title(quantity: str, _: pd.DataFrame) -> str:
 
 def _subtitle(table: pd.DataFrame) -> str:
     """Subtitle: what is recommended, what the marks mean, what failed."""
-    said = str(table.attrs.get("why", ""))
+    text = str(table.attrs.get("why", ""))
     hint = " Dashed: recommended. Shade: a standard error of Υ; of the fit, from the mean over the starts to the best."
     missing = sorted({int(n) for n in table.loc[table["value"].isna(), "n_components"]})
     failed = f" Without a result: {', '.join(map(str, missing))}." if missing else ""
-    return (said + hint + failed).strip()
+    return (text + hint + failed).strip()
 
 
 def _number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What sets a cluster apart: its most relevant codes (Ruffini et al. 2017, tables 1 and 2)."""
+"""What sets a cluster apart: its most relevant codes (Ruffini 2017, tables 1 and 2)."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import ROW, drawn, frame, margin, row_labels, rows_of, share_axis
+from lvmkit.charts._frame import ROW, frame, linked, margin, row_labels, rows_of, share_axis
 from lvmkit.charts._labels import code_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
@@ -80,7 +80,7 @@ def relevance_table(
 
 @checked(top=1)
 def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5) -> pd.DataFrame:
-    """Tabulate the most relevant codes of every cluster in words, as the documents' Table 1.
+    """Tabulate the most relevant codes of every cluster in words, as table 1 of Ruffini 2017.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ def relevance_chart(
         href=[code_link(code) for code in table["code"]],
         text_share=[percent(share) for share in table["share"]],
         text_lift=["–" if np.isnan(lift) else f"× {lift:.1f}" for lift in table["lift"]],
-        hover=[_told(row, noun) for row in table.to_dict("records")],
+        hover=[_tooltip(row, noun) for row in table.to_dict("records")],
     )
     left = margin(table["label"], width * 0.46)
     y = rows_of(list(table["label"]))
     x = share_axis(
         float(np.nanmax(table[["share", "overall"]].to_numpy(dtype=float))) if len(table) else 1.0
     )
-    base = drawn(data).encode(y, alt.Description("hover:N"), alt.Href("href:N"))
+    base = linked(data, y)
     hover = alt.Tooltip("hover:N", title="code")
     behind = base.mark_bar(color=NEUTRAL, opacity=0.55).encode(
         alt.X("overall:Q", scale=x["scale"], axis=x["axis"]), hover
@@ -194,7 +194,7 @@ def relevance_chart(
     )
 
 
-def _told(row: dict[Any, Any], noun: str) -> str:
+def _tooltip(row: dict[Any, Any], noun: str) -> str:
     """Tell one code in words."""
     inside = f"{percent(row['share'])} of the {noun} ({whole(row['n'])} of {whole(row['size'])})"
     return f"{row['label']}: {inside}, {percent(row['overall'])} of all, lift {row['lift']:.2f}"

@@ -76,7 +76,7 @@ def score_card_table(
 
     Notes
     -----
-    SUSTain (document 001), tables 1 and 7; the prevalence is that of table 1. With `threshold` counts are
+    Perros 2018, tables 1 and 7; the prevalence is that of table 1. With `threshold` counts are
     hidden as by `lvmkit.disclosure.suppression`, given the number of all patients.
 
     Examples
@@ -98,7 +98,7 @@ def score_card_table(
     if not len(lambdas):
         msg = "weights must hold a number for each component; found none"
         raise ValueError(msg)
-    called = list(modes) if modes is not None else _called(len(scores))
+    called = list(modes) if modes is not None else _mode_names(len(scores))
     known: Any = labels if labels is not None else [None] * len(scores)
     meant: Any = titles if titles is not None else [None] * len(scores)
     tops = _tops(scores, max_score)
@@ -159,7 +159,7 @@ def score_card_chart(table: pd.DataFrame, *, top: int = 20, width: int = 420) ->
         msg = f"a card shows one phenotype; the table has {len(found)}. Select the rows of one."
         raise ValueError(msg)
     room = width - 24
-    data, height = _placed(table, top, room)
+    data, height = _with_positions(table, top, room)
     first = table.iloc[0]
     who = data["mode"].iloc[-1]
     hidden = hidden_note(table.loc[table["mode"] == who, "share"])
@@ -168,15 +168,15 @@ def score_card_chart(table: pd.DataFrame, *, top: int = 20, width: int = 420) ->
         title=f"{first['component']} · {first['name']}"
         if first["name"]
         else f"Phenotype {first['component']}",
-        subtitle=f"λ = {first['weight']}. {_having(first['prevalence'], who)}{hidden}",
-        description=_told(table),
+        subtitle=f"λ = {first['weight']}. {_prevalence_text(first['prevalence'], who)}{hidden}",
+        description=_description(table),
         width=width,
         height=height,
         left=12,
     )
 
 
-def _called(n_modes: int) -> list[str]:
+def _mode_names(n_modes: int) -> list[str]:
     """Return names of modes that have none."""
     return ["patients", *(f"mode {i}" for i in range(1, n_modes))]
 
@@ -264,13 +264,13 @@ def _levels(
     return prevalence, rows
 
 
-def _placed(table: pd.DataFrame, top: int, room: float) -> tuple[pd.DataFrame, int]:
+def _with_positions(table: pd.DataFrame, top: int, room: float) -> tuple[pd.DataFrame, int]:
     """Give every row its height, put the names of modes above theirs, and say what is left out."""
     rows: list[dict[Any, Any]] = []
     y, last = 0.0, len(table) and table["mode"].iloc[-1]
     for mode, part in table.groupby("mode", sort=False):
         y += _GAP if rows else 0
-        rows.append({"mode": mode, "kind": "head", "y": y + _ROW / 2, "text_label": str(mode)})
+        rows.append({"mode": mode, "kind": "title", "y": y + _ROW / 2, "text_label": str(mode)})
         kind = "patients" if mode == last else "feature"
         part = part if len(part) <= _MANY or kind != "patients" else part[part["n"] != 0]
         shown = part if kind == "patients" else part.head(top)
@@ -309,10 +309,10 @@ def _patients(row: Mapping[Any, Any]) -> str:
 def _texts(data: pd.DataFrame, height: int, room: float) -> list[Any]:
     """Draw the names of modes and features, and the numbers at the right."""
     y = y_pixels("y", height)
-    heads, rows = data["kind"] == "head", data["kind"].isin(["feature", "patients"])
+    titles, rows = data["kind"] == "title", data["kind"].isin(["feature", "patients"])
     label = alt.Text("text_label:N")
     place: dict[str, Any] = {"align": "left", "baseline": "middle", "x": 0}
-    small = drawn(data[["y", "text_label"]][heads]).mark_text(
+    small = drawn(data[["y", "text_label"]][titles]).mark_text(
         color=NEUTRAL, fontSize=TEXT_SIZE - 1, fontWeight="bold", **place
     )
     more = drawn(data[["y", "text_label"]][data["kind"] == "more"]).mark_text(
@@ -372,21 +372,23 @@ def _bars(data: pd.DataFrame, height: int, room: float) -> list[Any]:
         x_end=start + _LEVELS * np.nan_to_num(rows["share"]) / longest,
         hover=rows["label"] + ": " + rows["text_number"],
     )
-    told = alt.Description("hover:N"), alt.Tooltip("hover:N", title="patients")
+    tooltip = alt.Description("hover:N"), alt.Tooltip("hover:N", title="patients")
     base = drawn(bars).mark_bar(height=_ROW * 0.5, color=NEUTRAL)
     across = x_pixels("x", room), alt.X2("x_end:Q")
-    return [base.encode(*across, y_pixels("y", height), *told)]
+    return [base.encode(*across, y_pixels("y", height), *tooltip)]
 
 
-def _having(prevalence: float, mode: str) -> str:
+def _prevalence_text(prevalence: float, mode: str) -> str:
     """Say how many patients have the phenotype."""
     return f"{percent(prevalence)} of {mode if mode.endswith('s') else mode + 's'} have a score."
 
 
-def _told(table: pd.DataFrame) -> str:
+def _description(table: pd.DataFrame) -> str:
     """Describe a card in words, for those who do not see it."""
     first = table.iloc[0]
     features = table[(table["mode"] != table["mode"].iloc[-1]) & (table["score"] != 0)]
-    told = ", ".join(f"{label} {score}" for label, score in features[["label", "score"]].to_numpy())
+    scores = ", ".join(
+        f"{label} {score}" for label, score in features[["label", "score"]].to_numpy()
+    )
     name = f" {first['name']}" if first["name"] else ""
-    return f"Phenotype {first['component']}{name}, λ {first['weight']}: {told or 'no feature'}."
+    return f"Phenotype {first['component']}{name}, λ {first['weight']}: {scores or 'no feature'}."

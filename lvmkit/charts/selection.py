@@ -4,14 +4,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import frame, margin
-from lvmkit.charts._panels import BELOW, RIGHT, Panels, extremes_layer, number_axis, title_layer
-from lvmkit.charts.theme import NEUTRAL
+from lvmkit.charts._panels import Panels, number_chart
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
 from lvmkit.scores.selection import HIGHER_IS_BETTER
 
-_PANELS = Panels("score", title=28, panel=76)
+_PANELS = Panels("score", title=28, panel=76, rise=4)
 _TITLES = {
     "coherence": "Coherence",
     "perplexity": "Perplexity of rows held out",
@@ -104,28 +102,16 @@ def selection_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart:
         rows=1,
         choices={"score": _TITLES},
     )
-    data = _with_positions(table)
-    height = _PANELS.height(data)
-    ends = _PANELS.extremes(data, lambda _, value: _number(value))
-    left = margin(ends["text_end"], width * 0.3, least=48)
-    titles = _PANELS.titles(data, _title, width - left - RIGHT, rise=4)
-    x = number_axis(data["n_components"], "components", labelOverlap="greedy", labelFlush=False)
-    chosen = data[data["recommended"]]
-    return frame(
-        [
-            _PANELS.rules(chosen, x, height, color=NEUTRAL, strokeDash=[4, 3]),
-            title_layer(titles, height),
-            extremes_layer(ends, height),
-            *_PANELS.over_number(data, x, height),
-        ],
+    return number_chart(
+        _PANELS,
+        _with_positions(table),
+        _panel_title,
+        _number,
+        axis={"title": "components", "labelOverlap": "greedy", "labelFlush": False},
+        width=width,
         title="How many components?",
         subtitle=_subtitle(table),
         description="Line charts of scores against the number of components, one panel per score.",
-        width=width,
-        height=height,
-        left=left,
-        right=RIGHT,
-        below=BELOW,
     )
 
 
@@ -141,7 +127,7 @@ def _with_positions(table: pd.DataFrame) -> pd.DataFrame:
     return data
 
 
-def _title(score: str, rows: pd.DataFrame) -> str:
+def _panel_title(score: str, rows: pd.DataFrame) -> str:
     """Name a score, its best value and which way is better."""
     best = rows[rows["best"]]
     found = "none"
@@ -153,13 +139,13 @@ def _title(score: str, rows: pd.DataFrame) -> str:
 
 def _subtitle(table: pd.DataFrame) -> str:
     """Subtitle: what is recommended, what the marks mean, what could not be scored."""
-    said = str(table.attrs.get("why", ""))
-    if not said:
+    text = str(table.attrs.get("why", ""))
+    if not text:
         first = table[table["recommended"]]["n_components"][:1]
-        said = "".join(f"{n}: recommended." for n in first)
+        text = "".join(f"{n}: recommended." for n in first)
     missing = sorted(set(table[table["value"].isna()]["n_components"]))
     failed = f" Not scored in full: {', '.join(map(str, missing))}." if missing else ""
-    return f"{said} Dashed: recommended; large dot: best of its score.{failed}"
+    return f"{text} Dashed: recommended; large dot: best of its score.{failed}"
 
 
 def _number(value: float) -> str:

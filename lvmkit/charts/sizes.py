@@ -5,7 +5,7 @@ from collections.abc import Collection
 import altair as alt
 import pandas as pd
 
-from lvmkit.charts._frame import ROW, drawn, frame, margin, row_labels, rows_of
+from lvmkit.charts._frame import ROW, frame, linked, margin, row_labels, rows_of
 from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
@@ -90,7 +90,7 @@ def sizes_chart(
     left = margin(table["label"], width * 0.45)
     y = rows_of(list(table["label"]))
     x = alt.X("share:Q", scale=alt.Scale(domain=[0, max(data["share"].max(), 1e-9)]), axis=None)
-    base = drawn(data).encode(x, y, alt.Description("hover:N"), alt.Href("href:N"))
+    base = linked(data, x, y)
     hover = alt.Tooltip("hover:N", title="cluster")
     bars = base.mark_bar().encode(alt.Color("color:N", scale=None), hover)
     numbers = base.mark_text(align="left", dx=5, color=INK).encode(alt.Text("text_n:N"))

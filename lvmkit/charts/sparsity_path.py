@@ -62,7 +62,7 @@ def sparsity_path_table(
 
     Notes
     -----
-    Document 004, section 2: λ multiplies the sum of the norms, so that an entry is 0 in all discriminants
+    Mai 2022: λ multiplies the sum of the norms, so that an entry is 0 in all discriminants
     or in none.
 
     Examples

@@ -61,7 +61,7 @@ def stability_chart(table: pd.DataFrame, *, goal: float = 0.9, width: int = 560)
     table : DataFrame
         As made by `stability_table`.
     goal : float, default=0.9
-        Index to mark by a line; 0.9 is what Ruffini et al. 2017, section 5.2, call stable.
+        Index to mark by a line; 0.9 is what Ruffini 2017, section 5.2, calls stable.
     width : int, default=560
         Width of the picture, in pixels.
 

@@ -7,14 +7,13 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin
-from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL
+from lvmkit.charts._frame import ROW, drawn, frame, margin, series_legend
+from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, SHAPES
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
 
-_SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
 _NEEDED = ("method", "value", "n_clusters", "repeat", "ari")
-_ROW, _LEFT = 20, 58  # pixels: a row of the legend, the margin of the vertical axis
+_LEFT = 58  # pixels: the margin of the vertical axis
 _APART = 0.13  # of the distance between two values: how far methods stand beside each other
 
 
@@ -85,7 +84,7 @@ def stability_curve_chart(
     table : DataFrame
         As made by `stability_curve_table`.
     goal : float, default=0.9
-        Index to mark by a line; 0.9 is what Ruffini et al. 2017, section 5.2, call stable.
+        Index to mark by a line; 0.9 is what Ruffini 2017, section 5.2, calls stable.
     x_title : str, default="clusters asked for"
         What the values are.
     width : int, default=640
@@ -110,7 +109,7 @@ def stability_curve_chart(
     table = require_columns(
         table, text="method", numbers="value ari mean low high", flags="recommended sampled"
     )
-    data = _placed(table)
+    data = _with_positions(table)
     names = list(dict.fromkeys(data["method"]))
     right = 34 + margin(names, width * 0.3)
     x, up = _axes(data, x_title, width - _LEFT - right)
@@ -122,7 +121,7 @@ def stability_curve_chart(
     hollow = drawn(means[means["sampled"]]).mark_point(filled=False, size=60, opacity=1)
     full = drawn(means[~means["sampled"]]).mark_point(filled=True, size=60, opacity=1)
     y = up("mean")
-    told = alt.Description("hover:N"), alt.Tooltip("hover:N", title="stability")
+    tooltip = alt.Description("hover:N"), alt.Tooltip("hover:N", title="stability")
     rule = drawn(pd.DataFrame({"goal": [goal]})).mark_rule(color=NEUTRAL, strokeDash=[4, 3])
     band = drawn(means).mark_area(opacity=0.12, line=False)
     dots = drawn(data).mark_point(filled=True, size=16, opacity=0.55, aria=False)
@@ -132,24 +131,25 @@ def stability_curve_chart(
         band.encode(x, up("low"), alt.Y2("high:Q"), color, detail),
         dots.encode(x, up("ari"), color, shape),
         drawn(means).mark_line(strokeWidth=2).encode(x, y, color, detail),
-        hollow.encode(x, y, color, shape, *told),
-        full.encode(x, y, color, shape, *told),
+        hollow.encode(x, y, color, shape, *tooltip),
+        full.encode(x, y, color, shape, *tooltip),
         ring.encode(x, y),
     ]
+    looks = means.drop_duplicates("method").rename(columns={"method": "series"})
     return frame(
-        [*layers, *_legend(means, right)],
+        [*layers, *series_legend(looks, right, gap=12)],
         title="Are the same clusters found again?",
-        subtitle=_said(table, goal),
+        subtitle=_subtitle(table, goal),
         description=f"Adjusted Rand index of repeated fits against {x_title}, {len(names)} methods.",
         width=width,
-        height=max(height, _ROW * len(names)),
+        height=max(height, ROW * len(names)),
         left=_LEFT,
         right=right,
         below=48,
     )
 
 
-def _placed(table: pd.DataFrame) -> pd.DataFrame:
+def _with_positions(table: pd.DataFrame) -> pd.DataFrame:
     """Give each row its look, its place beside the other methods, and what is told of it."""
     data = table.copy()
     place, names = pd.factorize(data["method"])
@@ -157,7 +157,7 @@ def _placed(table: pd.DataFrame) -> pd.DataFrame:
     step = np.diff(values).min() if len(values) > 1 else 1.0
     data["x"] = data["value"] + (place - (len(names) - 1) / 2) * _APART * step
     data["color"] = [CATEGORIES[i] for i in place]
-    data["shape"] = [_SHAPES[i] for i in place]
+    data["shape"] = [SHAPES[i] for i in place]
     repeats = data.groupby(["method", "value"], sort=False)["ari"].transform("size")
     data["hover"] = [
         f"{row.method}, {row.value:g}: mean {row.mean:.2f} of {n}"
@@ -188,24 +188,11 @@ def _axes(data: pd.DataFrame, x_title: str, width: int) -> tuple[alt.X, Callable
     )
 
 
-def _legend(means: pd.DataFrame, right: int) -> list[Any]:
-    """Name the methods beside the picture, in their order."""
-    layers: list[Any] = []
-    looks = means.drop_duplicates("method")[["method", "color", "shape"]]
-    for place, (name, color, shape) in enumerate(looks.to_numpy().tolist()):
-        base = drawn(pd.DataFrame({"text_method": [fitted(str(name), right - 42)]}))
-        at: dict[str, Any] = {"x": {"expr": "width + 18"}, "y": 12 + _ROW * place}
-        mark = base.mark_point(filled=True, size=64, opacity=1, color=color, shape=shape, **at)
-        text = base.mark_text(align="left", dx=12, baseline="middle", color=INK, **at)
-        layers += [mark, text.encode(alt.Text("text_method:N"))]
-    return layers
-
-
-def _said(table: pd.DataFrame, goal: float) -> str:
-    """Say what the marks are."""
-    said = "Small dots: repeats; line: their mean; shade: one standard deviation."
+def _subtitle(table: pd.DataFrame, goal: float) -> str:
+    """Subtitle: what the marks are."""
+    text = "Small dots: repeats; line: their mean; shade: one standard deviation."
     if table["recommended"].any():
-        said += " Ring: recommended."
+        text += " Ring: recommended."
     if table["sampled"].any():
-        said += " Hollow: of a sample of the rows."
-    return f"{said} Dashed: {goal:g}."
+        text += " Hollow: of a sample of the rows."
+    return f"{text} Dashed: {goal:g}."

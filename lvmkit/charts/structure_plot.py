@@ -148,7 +148,7 @@ def structure_plot_chart(
         *_legend(clusters["label"].tolist(), colors.tolist(), inner),
     ]
     if n <= 400:
-        layers.append(_told(data, place, links=links))
+        layers.append(_tooltips(data, place, links=links))
     grouped = " Sorted by known group." if table["group"].iloc[0] != "" else ""
     return frame(
         layers,
@@ -181,7 +181,7 @@ def cluster_labels(k: int, names: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def _told(data: pd.DataFrame, place: tuple[Any, ...], *, links: bool) -> alt.Chart:
+def _tooltips(data: pd.DataFrame, place: tuple[Any, ...], *, links: bool) -> alt.Chart:
     """Tell the posterior of each sample, as a link."""
     whole = data[data["cluster"] == data["assigned"]].assign(y=0.0, y2=float(_HIGH))
     whole["href"] = [f"#sample={sample}" for sample in whole["sample"]]

@@ -61,7 +61,7 @@ def tensor_selection_table(
 
     Notes
     -----
-    Document 004, section 4: K and λ are chosen by BIC.
+    Mai 2022: K and λ are chosen by BIC.
 
     Examples
     --------
@@ -174,7 +174,7 @@ def tensor_selection_chart(
             marked_points(data[data["best"] | data["selected"]], x, height),
             *(_links(data, height, x, over_k=over_k) if links else []),
         ],
-        title=_named(table),
+        title=_title(table),
         subtitle="Orange: the model that is looked at; large dots: lowest BIC"
         + (" of each number of clusters." if several else "."),
         description=f"Line charts of BIC against {'the number of clusters' if over_k else 'λ'}.",
@@ -260,7 +260,7 @@ def _number(quantity: str, value: float) -> str:
     return f"{value:,.1f}".replace("-", "−") if quantity == "bic" else f"{value:.3f}"
 
 
-def _named(table: pd.DataFrame) -> str:
+def _title(table: pd.DataFrame) -> str:
     """Name the model that is looked at."""
     return _model(table[table["selected"]].iloc[0])
 

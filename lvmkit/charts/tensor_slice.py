@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, x_pixels, y_pixels
+from lvmkit.charts._image import BLUE, ORANGE, UNKNOWN, image, lines_of_pixels
 from lvmkit.charts._labels import number_text
 from lvmkit.charts._modes import Labels, named_modes, strongest
 from lvmkit.charts.svg import png_data_uri
@@ -17,10 +18,8 @@ from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
 from lvmkit.core.validation import as_numbers, require_columns
 
-_ABOVE, _BELOW = (0, 114, 178), (213, 94, 0)  # as PICKED and OTHER
-_UNKNOWN = (138, 143, 152, 70)
 _TALL, _CELL, _LINE = 480, 30, 13  # pixels: a picture, a cell and a label at most or least
-_TOLD = 400  # cells that are told one by one; more take too long to draw
+_TOOLTIPS = 400  # cells with a tooltip of their own at most; more take too long to draw
 _PRINTED = (34, 18)  # pixels of a cell that has room for its number
 
 
@@ -65,7 +64,7 @@ def tensor_slice_table(
 
     Notes
     -----
-    Document 004, section 2: an entry is selected if it is not 0 in some discriminant.
+    Mai 2022: an entry is selected if it is not 0 in some discriminant.
 
     Examples
     --------
@@ -170,23 +169,13 @@ def tensor_slice_chart(
     wide, tall = inner / columns, height / rows
     flat = max(map(text_width, feet)) <= wide - 4
     below = 22 if flat else int(min(max(map(text_width, feet)), 120)) + 14
-    image = drawn(pd.DataFrame({"url": [_picture(matrix / top, inner, height)]})).mark_image(
-        x=0,
-        y=0,
-        width=inner,
-        height=height,
-        align="left",
-        baseline="top",
-        aspect=False,
-        aria=False,
-    )
     layers: list[Any] = [
-        image.encode(alt.Url("url:N")),
+        image(_picture(matrix / top, inner, height), inner, height),
         _outline(table["selected"].to_numpy(dtype=bool).reshape(rows, columns), wide, tall),
         _sides(names, left, height),
         _feet(feet, inner, height, flat=flat, room=below),
     ]
-    if rows * columns <= _TOLD:
+    if rows * columns <= _TOOLTIPS:
         layers += _cells(table, matrix / top, (wide, tall), links=links)
     down, across = table.attrs.get("axes", ["", ""])
     named = f"{down} by {across}" if down else str(across)
@@ -240,13 +229,12 @@ def _turned(part: npt.NDArray[Any], down: int | None, across: int) -> npt.NDArra
 def _picture(shares: Array, width: int, height: int) -> str:
     """Color the matrix: hue is the sign, opacity the size."""
     shares = _thinned(_thinned(shares, height).T, width).T
-    # whole pixels for each cell: a browser blurs what it must enlarge
-    shares = shares[np.arange(height) * len(shares) // height]
-    shares = shares[:, np.arange(width) * shares.shape[1] // width]
+    rows, columns = shares.shape
+    shares = shares[np.ix_(lines_of_pixels(height, rows), lines_of_pixels(width, columns))]
     colors = np.empty((height, width, 4), dtype=np.uint8)
-    colors[..., :3] = np.where((shares < 0)[..., None], _BELOW, _ABOVE)
+    colors[..., :3] = np.where((shares < 0)[..., None], ORANGE, BLUE)
     colors[..., 3] = np.rint(255 * np.abs(np.nan_to_num(shares)).clip(max=1))
-    colors[np.isnan(shares)] = _UNKNOWN
+    colors[np.isnan(shares)] = UNKNOWN
     return png_data_uri(colors)
 
 

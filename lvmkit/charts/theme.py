@@ -18,6 +18,8 @@ SHADE = "#56B4E9"
 """Okabe-Ito sky blue: ground of numbers, by opacity; text on it is read on white and on black."""
 CATEGORIES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 """Okabe-Ito hues for the few values of a category, always beside a legend and printed shares."""
+SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross")
+"""Shapes of points, beside hues."""
 FONT = "Arial, Helvetica, sans-serif"
 _MEASURED = "sans-serif"  # vl-convert looks up each named font anew for each text
 TEXT_SIZE = 12

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
-from lvmkit.charts._frame import drawn, fitted, frame
+from lvmkit.charts._frame import drawn, fitted, frame, linked
 from lvmkit.charts._labels import cluster_link, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
@@ -126,13 +126,13 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     places = _apart(true_places, np.maximum(radius, _NUMBER) + 1, size)
     texts = [fitted(label, size / 3) for label in shown["label"]]
     lift = _name_places(texts, places, radius, size)
-    told = [
+    tooltips = [
         f"{label}: {percent(share)}"
         for label, share in zip(shown["label"], shown["share"].to_numpy(float), strict=True)
     ]
     data = shown.assign(
         href=[cluster_link(j) for j in shown["topic"]],
-        hover=told,
+        hover=tooltips,
         area=np.pi * radius**2,
         x=places[:, 0],
         y=places[:, 1],
@@ -141,7 +141,7 @@ def topic_map_chart(table: pd.DataFrame, *, width: int = 460) -> alt.LayerChart:
     )
     scale = alt.Scale(domain=[0, size], nice=False, zero=False)
     x, y = (alt.X("x:Q", scale=scale, axis=None), alt.Y("y:Q", scale=scale, axis=None))
-    base = drawn(data).encode(x, alt.Description("hover:N"), alt.Href("href:N"))
+    base = linked(data, x)
     circles = base.mark_circle(color=PICKED, opacity=0.45, stroke=INK, strokeWidth=1).encode(
         y, alt.Size("area:Q", scale=None, legend=None), alt.Tooltip("hover:N", title="topic")
     )

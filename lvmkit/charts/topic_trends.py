@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, y_pixels
+from lvmkit.charts._frame import drawn, fitted, frame, linked, margin, text_width, y_pixels
 from lvmkit.charts._groups import commonest, grouped
 from lvmkit.charts._labels import cluster_link, percent
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
@@ -174,13 +174,13 @@ def _axis(table: pd.DataFrame, inner: int) -> alt.X:
     groups = table.drop_duplicates("start")
     middles = ((groups["start"] + groups["stop"]) / 2).tolist()
     names = [fitted(name, _NAME) for name in groups["group"]]
-    told = " : ".join(
+    cases = " : ".join(
         f"datum.value == {m} ? {_quoted(n)}" for m, n in zip(middles, names, strict=True)
     )
     tilt = -40 if _tilted(names, inner) else 0
     axis = alt.Axis(
         values=middles,
-        labelExpr=f"{told} : ''",
+        labelExpr=f"{cases} : ''",
         labelAngle=tilt,
         labelAlign="right" if tilt else "center",
         labelLimit=_NAME,
@@ -251,7 +251,7 @@ def _outline(rows: pd.DataFrame, low: Array, high: Array) -> pd.DataFrame:
     return pd.DataFrame({"at": at, "low": below, "high": above})
 
 
-def _told(rows: pd.DataFrame) -> str:
+def _tooltip(rows: pd.DataFrame) -> str:
     """Tell one topic in words."""
     best = rows.iloc[int(rows["share"].to_numpy().argmax())]
     mean = float(np.average(rows["share"], weights=rows["n"]))
@@ -287,8 +287,8 @@ def _stack(table: pd.DataFrame, topics: pd.DataFrame, x: alt.X, top: int, right:
         low = np.zeros(len(rows)) if base is None else base
         base = low + rows["share"].to_numpy(float)
         corners = _outline(rows, top + _STACKED * (1 - low), top + _STACKED * (1 - base))
-        told = {"hover": _told(rows), "href": cluster_link(topic), "color": color}
-        parts.append(corners.assign(topic=topic, opacity=0.8, **told))
+        link = {"hover": _tooltip(rows), "href": cluster_link(topic), "color": color}
+        parts.append(corners.assign(topic=topic, opacity=0.8, **link))
     height = top + _STACKED
     lines = pd.DataFrame({"y": [top + _STACKED * s for s in (0, 0.25, 0.5, 0.75, 1)]})
     lines["text_share"] = ["100 %", "75 %", "50 %", "25 %", "0 %"]
@@ -300,9 +300,7 @@ def _stack(table: pd.DataFrame, topics: pd.DataFrame, x: alt.X, top: int, right:
         color=list(CATEGORIES[: len(topics)]),
         text_label=[fitted(label, right - 30) for label in topics["label"]],
     )
-    base_of = drawn(legend).encode(
-        y_pixels("y", height), alt.Description("hover:N"), alt.Href("href:N")
-    )
+    base_of = linked(legend, y_pixels("y", height))
     beside: dict[str, Any] = {"x": {"expr": "width + 14"}}
     squares = base_of.mark_square(size=90, opacity=0.8, **beside).encode(
         alt.Color("color:N", scale=None, legend=None)
@@ -331,10 +329,10 @@ def _rows(
         share = rows["share"].to_numpy(float)
         corners = _outline(rows, np.full(len(rows), floor), floor - (_HIGH - 6) * share / most)
         color = PICKED if topic == picked else NEUTRAL
-        told = {"hover": _told(rows), "href": cluster_link(topic)}
-        parts.append(corners.assign(topic=topic, color=color, opacity=0.9, **told))
+        link = {"hover": _tooltip(rows), "href": cluster_link(topic)}
+        parts.append(corners.assign(topic=topic, color=color, opacity=0.9, **link))
         label, largest = str(rows["label"].iloc[0]), percent(float(share.max()))
-        row = {"y": floor - _HIGH / 2 + 5, "text_label": fitted(label, left - 14), **told}
+        row = {"y": floor - _HIGH / 2 + 5, "text_label": fitted(label, left - 14), **link}
         labels.append({**row, "text_most": largest, "floor": floor})
     lines = drawn(pd.DataFrame(labels)).encode(alt.Description("hover:N"), alt.Href("href:N"))
     names = lines.mark_text(align="right", x=-8, baseline="middle", color=INK)

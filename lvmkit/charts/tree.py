@@ -7,7 +7,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts._frame import drawn, fitted, frame, text_width, x_pixels, y_pixels
+from lvmkit.charts._frame import drawn, fitted, frame, linked, text_width, x_pixels, y_pixels
 from lvmkit.charts._labels import cluster_link, hidden_note, percent
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core import moved
@@ -73,7 +73,7 @@ def tree_table(
     total = tree.nodes[0].size if tree.nodes else 0
     called, meaning = names or {}, titles or {}
 
-    def told(node: int) -> str:
+    def terms(node: int) -> str:
         terms = tree.terms(node, n_terms=n_terms, balance=balance)
         return ("; " if meaning else ", ").join(meaning.get(term) or term for term in terms)
 
@@ -86,7 +86,7 @@ def tree_table(
             "n": [f"{node.size:,}" for node in shown],
             "share": [node.size / total if total else np.nan for node in shown],
             "strength": [node.strength for node in shown],
-            "terms": ["" if node.parent is None else told(node.id) for node in shown],
+            "terms": ["" if node.parent is None else terms(node.id) for node in shown],
             "cluster": pd.array([place.get(node.id) for node in shown], dtype="Int64"),
         }
     )
@@ -129,7 +129,7 @@ def tree_chart(
     )
     bars = min(_BARS, width // 6)
     room = width - 24 - bars - _FIGURES
-    rows = _placed(table, room)
+    rows = _with_positions(table, room)
     n_cut = int(table["cluster"].notna().sum())
     whole = str(table["n"].iloc[0]) if len(table) else "0"
     heading = title or f"{n_cut} cluster{'' if n_cut == 1 else 's'} of {whole} {row_name}"
@@ -137,11 +137,11 @@ def tree_chart(
     layers = [_lines(rows, height), *_texts(rows, height, room)]
     layers += _bars(rows, height, room, bars)
     strong = table["strength"].notna().any()
-    told = "Bars: share of all. " + ("Lines: the thicker, the clearer the split." if strong else "")
+    text = "Bars: share of all. " + ("Lines: the thicker, the clearer the split." if strong else "")
     return frame(
         layers,
         title=heading,
-        subtitle=f"{told.strip()}{hidden_note(table['share'])}",
+        subtitle=f"{text.strip()}{hidden_note(table['share'])}",
         description=f"Tree of {len(table)} branches with their sizes and the terms that mark them.",
         width=width,
         height=height,
@@ -154,7 +154,7 @@ def _label(place: str, name: str) -> str:
     return f"{place} · {name}" if name else place
 
 
-def _placed(table: pd.DataFrame, room: float) -> pd.DataFrame:
+def _with_positions(table: pd.DataFrame, room: float) -> pd.DataFrame:
     """Find where everything stands, in pixels."""
     depth = table["depth"].to_numpy(dtype=float)
     depth = depth - depth.min(initial=depth[0] if len(depth) else 0)
@@ -228,7 +228,7 @@ def _lines(rows: pd.DataFrame, height: float) -> alt.Chart:
 
 def _texts(rows: pd.DataFrame, height: float, room: float) -> list[alt.Chart]:
     """Draw numbers of clusters, places and names, and terms."""
-    base = drawn(rows).encode(y_pixels("y", height), alt.Href("href:N"), alt.Description("hover:N"))
+    base = linked(rows, y_pixels("y", height))
     cut = drawn(rows[rows["number"] != ""]).encode(y_pixels("y", height))
     badge = cut.mark_point(
         shape="square", size=300, filled=True, color=PICKED, opacity=0.22, aria=False

@@ -140,7 +140,7 @@ def whitening_chart(
     layers: list[Any] = []
     for place, panel in enumerate(_PANELS):
         rows, left = table[table["panel"] == panel], place * (size + _GAP)
-        layers += [*_heads(table.attrs, panel, left, size), *_panel(rows, panel, left, size)]
+        layers += [*_panel_titles(table.attrs, panel, left, size), *_panel(rows, panel, left, size)]
     angles = table.attrs["angles"]
     return frame(
         layers,
@@ -181,7 +181,7 @@ def _panel(rows: pd.DataFrame, panel: str, left: float, size: float) -> list[Any
     line = drawn(curve.assign(order=range(len(curve)))).mark_line(color=NEUTRAL, strokeWidth=1.5)
     layers = [
         *_axes(x0, y0, unit, left, size),
-        line.encode(_across("px", size), _down("py", size), alt.Order("order:O")),
+        line.encode(_x_axis("px", size), _y_axis("py", size), alt.Order("order:O")),
     ]
     for what in ("turned", "arrow"):
         layers += _arrows(data[data["what"] == what], size)
@@ -193,7 +193,7 @@ def _panel(rows: pd.DataFrame, panel: str, left: float, size: float) -> list[Any
             f"{panel}: center {r.state} at ({r.x:.3g}, {r.y:.3g})" for r in centers.itertuples()
         ],
     )
-    at = drawn(centers).encode(_across("px", size), _down("py", size))
+    at = drawn(centers).encode(_x_axis("px", size), _y_axis("py", size))
     color = alt.Color("color:N", scale=None, legend=None)
     dots = at.mark_point(filled=True, size=80, opacity=1).encode(color, alt.Description("hover:N"))
     texts = at.mark_text(dx=10, align="left", baseline="middle", color=INK).encode(
@@ -207,12 +207,12 @@ def _height(size: float) -> int:
     return int(0.8 * size) + _HEAD
 
 
-def _heads(attrs: dict[Any, Any], panel: str, left: float, size: float) -> list[Any]:
+def _panel_titles(attrs: dict[Any, Any], panel: str, left: float, size: float) -> list[Any]:
     """Say above a panel what it shows, the angle, and what its axes are."""
     across, up = attrs["axes"][panel]
-    said = {"before": "Before", "after": "After whitening"}[panel]
+    named = {"before": "Before", "after": "After whitening"}[panel]
     texts = [
-        f"{said}: {attrs['angles'][panel]:.0f}° between the arrows",
+        f"{named}: {attrs['angles'][panel]:.0f}° between the arrows",
         f"across: {across}; up: {up}",
     ]
     layers = []
@@ -222,7 +222,7 @@ def _heads(attrs: dict[Any, Any], panel: str, left: float, size: float) -> list[
         mark = row.mark_text(
             align="left", baseline="middle", y=8 + 17 * line, fontStyle=style, color=INK
         )
-        layers.append(mark.encode(_across("px", size), alt.Text("text_head:N")))
+        layers.append(mark.encode(_x_axis("px", size), alt.Text("text_head:N")))
     return layers
 
 
@@ -240,10 +240,10 @@ def _arrows(data: pd.DataFrame, size: float) -> list[Any]:
         py=data["py"] + _TIP * up / length,
     )
     base = drawn(data).encode(alt.Color("color:N", scale=None, legend=None))
-    x, y = _across("px", size), _down("py", size)
+    x, y = _x_axis("px", size), _y_axis("py", size)
     shafts = base.mark_rule(strokeWidth=2.5).encode(x, y, alt.X2("x0:Q"), alt.Y2("y0:Q"))
-    heads = base.mark_point(shape="triangle", filled=True, size=110, opacity=1)
-    return [shafts, heads.encode(x, y, alt.Angle("turn:Q", scale=None))]
+    tips = base.mark_point(shape="triangle", filled=True, size=110, opacity=1)
+    return [shafts, tips.encode(x, y, alt.Angle("turn:Q", scale=None))]
 
 
 def _colors(data: pd.DataFrame) -> list[str]:
@@ -262,7 +262,7 @@ def _axes(x0: float, y0: float, unit: float, left: float, size: float) -> list[A
         {"px": [left, x0], "py": [y0, bottom], "x1": [left + size, x0], "y1": [y0, float(_HEAD)]}
     )
     ruled = drawn(lines).mark_rule(color=NEUTRAL, opacity=0.5)
-    ruled = ruled.encode(_across("px", size), _down("py", size), alt.X2("x1:Q"), alt.Y2("y1:Q"))
+    ruled = ruled.encode(_x_axis("px", size), _y_axis("py", size), alt.X2("x1:Q"), alt.Y2("y1:Q"))
     room = min(left + size - _ROOM - x0, y0 - _HEAD) / unit
     step = 10.0 ** np.floor(np.log10(room))
     step *= max(m for m in (1, 2, 5) if m * step <= room)
@@ -276,15 +276,15 @@ def _axes(x0: float, y0: float, unit: float, left: float, size: float) -> list[A
     texts = drawn(numbers[numbers["py"] > _HEAD]).mark_text(
         baseline="middle", fontSize=11, color=INK, opacity=0.8
     )
-    texts = texts.encode(_across("px", size), _down("py", size), alt.Text("text_step:N"))
+    texts = texts.encode(_x_axis("px", size), _y_axis("py", size), alt.Text("text_step:N"))
     return [ruled, texts]
 
 
-def _across(field: str, size: float) -> alt.X:
+def _x_axis(field: str, size: float) -> alt.X:
     """Return a horizontal position in pixels from the left, without an axis."""
     return x_pixels(field, 2 * size + _GAP)
 
 
-def _down(field: str, size: float) -> alt.Y:
+def _y_axis(field: str, size: float) -> alt.Y:
     """Return a vertical position in pixels from the top, without an axis."""
     return y_pixels(field, _height(size))

@@ -50,7 +50,7 @@ def test_the_chart_shows_repeats_means_and_what_is_recommended() -> None:
     assert "Ring: recommended." in " ".join(spec["title"]["subtitle"])
     assert rows[5][0]["hover"] == "ours, 2: mean 0.95 of 2, recommended"
     legend = [rows_of(spec, i)[0] for i in range(7, 11)]
-    assert [row["text_method"] for row in legend] == ["ours", "ours", "k-means", "k-means"]
+    assert [row["text_series"] for row in legend] == ["ours", "ours", "k-means", "k-means"]
 
 
 def test_what_rests_on_a_sample_is_hollow() -> None:
