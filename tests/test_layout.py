@@ -54,7 +54,7 @@ PUBLIC = {
         *("BY_NAME", "random_projections", "sidiwo", "svd", "svtd"),
     },
     "lvmkit.gibbs": {"topic_mixtures"},
-    "lvmkit.trees": {"Growth", "Node", "Refusal", "Split", "Tree", "grow"},
+    "lvmkit.trees": {"Growth", "Node", "NoSplit", "Split", "Tree", "grow"},
     "lvmkit.models": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic", "SpectralTree"),
         *("SUSTain", "baselines", "Factorization", "factor_baselines", "truncated"),

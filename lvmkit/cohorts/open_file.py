@@ -230,7 +230,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
             file,
             codes=list(layout.codes),
             attributes=list(layout.attributes),
-            record=layout.patient,
+            patient=layout.patient,
             system=None,
             min_codes=min_codes,
             encoding=encoding,

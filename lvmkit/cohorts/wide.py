@@ -16,17 +16,19 @@ from lvmkit.cohorts._entries import Entries, tally
 from lvmkit.cohorts._icd import system_name
 from lvmkit.cohorts._options import check_titles
 from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, column_list, opened
+from lvmkit.core import moved
 from lvmkit.core.validation import listed, require_text
 
 __all__ = ["from_wide"]
 
 
+@moved.arguments(record="patient")
 def from_wide(
     source: pd.DataFrame | str | Path | Sequence[str | Path],
     *,
     codes: Iterable[str],
     attributes: Iterable[str] = (),
-    record: str | None = None,
+    patient: str | None = None,
     system: str | None = "icd9",
     level: str = "category",
     binary: bool = True,
@@ -50,8 +52,8 @@ def from_wide(
         Columns that hold codes; empty cells are ignored.
     attributes : iterable of str, default=()
         Columns kept in ``obs``.
-    record : str, optional
-        Column of the record's id. Rows of the same id are one record. Without it each row is a record,
+    patient : str, optional
+        Column of the patient's (or record's) id. Rows of the same id are one record. Without it each row is a record,
         named by the DataFrame's index if that repeats no id, or by its number from 0.
     system : str, optional, default="icd9"
         "icd9", "icd10", "other", the column that tells each row's system, or None to find it.
@@ -75,7 +77,7 @@ def from_wide(
     Returns
     -------
     AnnData
-        As from `from_events`; without `record` in the order of the rows.
+        As from `from_events`; without `patient` in the order of the rows.
 
     Raises
     ------
@@ -99,7 +101,7 @@ def from_wide(
         source,
         codes=codes,
         attributes=attributes,
-        record=record,
+        patient=patient,
         system=system,
         options=options,
         titles=titles,
@@ -107,7 +109,7 @@ def from_wide(
         encoding=encoding,
         repairs=repairs,
     )
-    repairs.announce()
+    repairs.announce(stacklevel=4)  # the renamed argument adds a frame
     return cohort
 
 
@@ -116,7 +118,7 @@ def gathered(
     *,
     codes: Iterable[str],
     attributes: Iterable[str],
-    record: str | None,
+    patient: str | None,
     system: str | None,
     options: CohortOptions,
     titles: Mapping[str, str] | None,
@@ -127,9 +129,9 @@ def gathered(
     """Do the work of `from_wide` without saying the repairs aloud."""
     codes, attributes = column_list("codes", codes), column_list("attributes", attributes)
     with opened(source, connection=connection, encoding=encoding) as table:
-        _check(table, codes, attributes, record, system)
+        _check(table, codes, attributes, patient, system)
         n_rows = table.rows()
-        rows, key = numbered(table, record)
+        rows, key = numbered(table, patient)
         in_column = system is not None and system in table.kinds
         entries = _entries(rows, key, codes, str(system) if in_column else None)
         given = None if system is None or in_column else system_name(system)
@@ -141,19 +143,19 @@ def gathered(
         table.state_zones(attributes, repairs)
         obs = _attributes.from_columns(rows, attributes, key, tallied.records, repairs)
         name = table.name
-    if record is None:
+    if patient is None:
         state_repeated_index(source, repairs)
     cohort = assemble(
         tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
     )
-    return _renamed(cohort, source, record)
+    return _renamed(cohort, source, patient)
 
 
 def _check(
     table: SourceTable,
     codes: list[str],
     attributes: list[str],
-    record: str | None,
+    patient: str | None,
     system: str | None,
 ) -> None:
     """Refuse columns that the source does not have and unknown systems."""
@@ -162,8 +164,8 @@ def _check(
         raise ValueError(msg)
     table.check("codes", *codes)
     table.check("attributes", *attributes)
-    if record is not None:
-        table.check("record", record)
+    if patient is not None:
+        table.check("patient", patient)
     known = system is None or system in table.kinds
     if not known and system_name(str(system)) not in {"icd9", "icd10", "other"}:
         msg = (
@@ -173,15 +175,15 @@ def _check(
         raise ValueError(msg)
 
 
-def numbered(table: SourceTable, record: str | None) -> tuple[SourceTable, str]:
+def numbered(table: SourceTable, patient: str | None) -> tuple[SourceTable, str]:
     """Copy the source with the record's id, or the row's number from 0, in a new column; return its name too."""
     taken = {name.lower() for name in table.kinds}
     key = next(name for i in count() if (name := f"record_{i}") not in taken)
     # not rowid: a column of that name would stand for it
     text = (
         "CAST(row_number() OVER () - 1 AS VARCHAR)"
-        if record is None
-        else table.ids("record", record)
+        if patient is None
+        else table.ids("patient", patient)
     )
     table.database.execute(
         f"CREATE TEMP TABLE wide AS SELECT *, {text} AS {key} FROM {table.relation}"
@@ -203,17 +205,17 @@ def _entries(rows: SourceTable, key: str, codes: list[str], system: str | None) 
     )
 
 
-def state_repeated_index(source: Source, repairs: Repairs, argument: str = "record") -> None:
+def state_repeated_index(source: Source, repairs: Repairs, row: str = "record") -> None:
     """State that rows without ids cannot have the names of an index that repeats them."""
     if isinstance(source, pd.DataFrame) and not source.index.is_unique:
         repairs.tell(
-            f"The DataFrame's index repeats ids: {argument}s are rows, numbered from 0; "
-            f"to gather the rows of an id make it a column and pass {argument}=."
+            f"The DataFrame's index repeats ids: {row}s are rows, numbered from 0; "
+            "to gather the rows of an id make it a column and pass patient=."
         )
 
 
-def _renamed(cohort: AnnData, source: Source, record: str | None) -> AnnData:
+def _renamed(cohort: AnnData, source: Source, patient: str | None) -> AnnData:
     """Give records of a DataFrame without ids the names of its index."""
-    if record is None and isinstance(source, pd.DataFrame) and source.index.is_unique:
+    if patient is None and isinstance(source, pd.DataFrame) and source.index.is_unique:
         cohort.obs_names = [str(source.index[int(name)]) for name in cohort.obs_names]
     return cohort

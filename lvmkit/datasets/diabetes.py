@@ -113,7 +113,7 @@ def fetch_diabetes130(
         rows,
         codes=DIAGNOSES,
         attributes=list(ATTRIBUTES.values()),
-        record=UNITS[unit],
+        patient=UNITS[unit],
         system="icd9",
         options=options,
         titles=None,

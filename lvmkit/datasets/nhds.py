@@ -92,7 +92,7 @@ def fetch_nhds2010(
         rows,
         codes=DIAGNOSES,
         attributes=list(ATTRIBUTES.values()),
-        record="id",
+        patient="id",
         system="icd9",
         options=options,
         titles=None,

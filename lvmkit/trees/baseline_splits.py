@@ -10,27 +10,27 @@ from sklearn.cluster import KMeans
 from lvmkit.core.linalg import fix_signs, top_eigenpairs
 from lvmkit.core.typing import Array
 from lvmkit.trees.eigenpairs import SMALL, leading_two
-from lvmkit.trees.splits import Refusal, Rows, Split, Sums, between, linear_split
+from lvmkit.trees.splits import NoSplit, Rows, Split, Sums, between, linear_split
 
 ROUNDING = 1e-13
 """Variation below this part of the squares is what single precision makes of equal rows."""
 
 
-def principal_split(rows: Rows, sums: Sums) -> Split | Refusal:
+def principal_split(rows: Rows, sums: Sums) -> Split | NoSplit:
     """Split rows by the side of the mean that they lie on, along the first principal direction. rows (n, d)."""
     # Principal direction divisive partitioning, Boley, Data Mining and Knowledge Discovery 2 (1998).
     n = rows.shape[0]
     mean = sums.first / n
     values, direction = _principal(rows, sums, mean)
     if values <= ROUNDING * _square(rows) / n:
-        return Refusal("its rows do not vary beyond rounding")
+        return NoSplit("its rows do not vary beyond rounding")
     along = np.asarray(rows @ direction).ravel() - float(mean @ direction)
     slopes, offsets = np.stack([-direction, direction]), float(mean @ direction) * np.array([1, -1])
     split = linear_split(slopes, offsets, np.column_stack([-along, along]), 0.0)
     return split._replace(strength=_explained(rows, sums, split))
 
 
-def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | Refusal:
+def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | NoSplit:
     """Split rows by scikit-learn's k-means with two clusters, one start, as its bisecting k-means does. rows (n, d)."""
     with np.errstate(invalid="ignore"):  # five rows on AVX-512: see `factorization.updates`
         centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_

@@ -14,7 +14,7 @@ from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.moments.cooccurrence import products, rows_at_once
 from lvmkit.trees.nodes import Node
 from lvmkit.trees.split_support import canonical_ranks, reappearance
-from lvmkit.trees.splits import WIDE, Refusal, Rows, Split, Splitter, Sums, between, column_sums
+from lvmkit.trees.splits import WIDE, NoSplit, Rows, Split, Splitter, Sums, between, column_sums
 from lvmkit.trees.tree import Tree
 
 LOST = 1e-4
@@ -78,7 +78,7 @@ def grow(
     ----------
     rows : sparse rows (CSR) or array (n, d)
         All rows.
-    splitter : callable (rows, sums) -> Split or Refusal
+    splitter : callable (rows, sums) -> Split or NoSplit
         Splits the rows of one node.
     limits : Growth
         How far.
@@ -157,7 +157,7 @@ class _Grower:
             branch.reason = reason
             return
         found = self.splitter(branch.rows, branch.sums)
-        if isinstance(found, Refusal):
+        if isinstance(found, NoSplit):
             branch.reason = found.reason
             return
         other = int(found.side.sum())
@@ -209,10 +209,10 @@ class _Grower:
             )
             branch.split = None
 
-    def resplit(self, rows: Rows) -> Split | Refusal:
+    def resplit(self, rows: Rows) -> Split | NoSplit:
         """Split other rows by the same method."""
         if rows.shape[0] < 2 or _all_equal(rows):
-            return Refusal("all its rows are equal")
+            return NoSplit("all its rows are equal")
         return self.splitter(rows, self.sums_of(rows))
 
     def divide(self, branch: _Branch) -> None:

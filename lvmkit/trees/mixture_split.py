@@ -16,7 +16,7 @@ from lvmkit.mixtures.em import run_em
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family, Prior
 from lvmkit.moments import Moments, WhitenedMoments, second_moment_operator, whiten
 from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, RAW, Weighting, row_totals
-from lvmkit.trees.splits import WIDE, Refusal, Rows, Split, Sums, column_sums, linear_split
+from lvmkit.trees.splits import WIDE, NoSplit, Rows, Split, Sums, column_sums, linear_split
 
 SHARED = 0.01
 """Share of the node's mean in every center, so that a feature that a center lacks excludes nothing."""
@@ -32,20 +32,20 @@ def family_of(rows: Rows) -> Family:
     return BERNOULLI if values.max(initial=0.0) <= 1 else MULTINOMIAL
 
 
-def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | Refusal:
+def model_split(rows: Rows, sums: Sums, *, family: Family, em: bool) -> Split | NoSplit:
     """Split rows by the more likely of two pseudo-centers. rows (n, d)."""
     # Ruffini thesis, Algorithm 4. Of words, all rows count the same (Zou 2013) instead of by their lengths
     # (Theorem 3.2.1): in a small node few long texts would be all that is seen. Rows go by their posterior (MAP); a
     # hundredth of the node's mean is mixed into each center, so that a feature that a center lacks excludes nothing.
     if rows.shape[1] < 2:
-        return Refusal("it has one feature only: nothing tells two components apart")
+        return NoSplit("it has one feature only: nothing tells two components apart")
     if family is MULTINOMIAL and not (row_totals(rows) >= 3).any():
-        return Refusal(
+        return NoSplit(
             "none of its rows has three words, and the third moment needs three of one row"
         )
     components = _bernoulli(rows) if family is BERNOULLI else _two(rows, EQUAL_ROWS)
     if components is None:
-        return Refusal("its moments show one direction only: no second component to split by")
+        return NoSplit("its moments show one direction only: no second component to split by")
     prior = node_prior(rows, sums, family)
     centers = (1 - SHARED) * family.project(components.centers) + SHARED * prior.mean
     weights = np.maximum(components.weights, SHARED)

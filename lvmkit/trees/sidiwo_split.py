@@ -8,13 +8,13 @@ from lvmkit.core.parallel import row_blocks
 from lvmkit.core.typing import Array
 from lvmkit.trees.eigenpairs import leading_two
 from lvmkit.trees.nodes import chosen_side
-from lvmkit.trees.splits import Refusal, Rows, Split, Sums
+from lvmkit.trees.splits import NoSplit, Rows, Split, Sums
 
 FLAT = 1e-10
 """A second direction with less of the variation than this is rounding."""
 
 
-def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | Refusal:
+def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | NoSplit:
     """Split rows by two discriminators, each orthogonal to the other side as far as possible. rows (n, d)."""
     # Ruffini thesis, Algorithm 5, with problem 6.7 in closed form. Features of 0/1 data differ in frequency by orders
     # of magnitude, and the raw second moment sees the most frequent ones only: see `SpectralTree`.
@@ -22,7 +22,7 @@ def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | Refusal:
     scale = feature_scale(rows, sums, equalize)
     values, vectors = leading_two(rows, sums, scale)
     if values[1] <= FLAT * values[0]:
-        return Refusal(_one_direction(_squares(rows, sums)))
+        return NoSplit(_one_direction(_squares(rows, sums)))
     whitener = scale[:, None] * (vectors / np.sqrt(values))
     slices = _slices(rows, whitener) * (scale / n)[:, None]
     rotation = joint_rotation(slices[:, [[0, 1], [1, 2]]])

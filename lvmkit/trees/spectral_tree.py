@@ -29,7 +29,7 @@ from lvmkit.trees.mixture_split import family_of, model_split, refined
 from lvmkit.trees.nodes import Node
 from lvmkit.trees.sidiwo_split import data_split
 from lvmkit.trees.split_support import canonical_ranks
-from lvmkit.trees.splits import Refusal, Rows, Split, Splitter, Sums
+from lvmkit.trees.splits import NoSplit, Rows, Split, Splitter, Sums
 from lvmkit.trees.tree import Tree
 
 LARGEST, SMALLEST = 1e15, 1e-15
@@ -360,9 +360,9 @@ class SpectralTree(ClusterMixin, RowModel):
 def _with_em(split: Splitter, family: Family) -> Splitter:
     """Return a splitter whose splits are refined by EM."""
 
-    def both(rows: Rows, sums: Sums) -> Split | Refusal:
+    def both(rows: Rows, sums: Sums) -> Split | NoSplit:
         found = split(rows, sums)
-        if isinstance(found, Refusal) or found.side.min() == found.side.max():
+        if isinstance(found, NoSplit) or found.side.min() == found.side.max():
             return found
         return refined(rows, sums, found, family)
 

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from lvmkit.core.typing import Labels
 from lvmkit.scores.matching import adjusted_rand
-from lvmkit.trees.splits import Refusal, Rows, Split
+from lvmkit.trees.splits import NoSplit, Rows, Split
 
 
 def canonical_ranks(rows: Rows) -> Labels:
@@ -35,7 +35,7 @@ def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def reappearance(
     rows: Rows,
     split: Split,
-    resplit: Callable[[Rows], Split | Refusal],
+    resplit: Callable[[Rows], Split | NoSplit],
     *,
     order: Labels,
     n_resamples: int,
@@ -48,6 +48,6 @@ def reappearance(
         half = np.sort(order[generator.permutation(n)[: max(n // 2, 1)]])
         other = resplit(rows[half])
         found.append(
-            0.0 if isinstance(other, Refusal) else adjusted_rand(split.side, other.of(rows))
+            0.0 if isinstance(other, NoSplit) else adjusted_rand(split.side, other.of(rows))
         )
     return float(np.mean(found))

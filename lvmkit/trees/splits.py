@@ -72,12 +72,12 @@ class Split(NamedTuple):
         return chosen_side(rows @ self.discriminators.T + self.offsets, self.rule)
 
 
-class Refusal(NamedTuple):
+class NoSplit(NamedTuple):
     """Why the rows cannot be split.
 
     Examples
     --------
-    >>> Refusal("all rows are equal").reason
+    >>> NoSplit("all rows are equal").reason
     'all rows are equal'
     """
 
@@ -93,7 +93,7 @@ class Sums(NamedTuple):
     """(d, d): Σ xxᵀ; None where it is cheaper, or only possible, to do without."""
 
 
-Splitter = Callable[[Rows, Sums], Split | Refusal]
+Splitter = Callable[[Rows, Sums], Split | NoSplit]
 """Splits the rows of a node."""
 
 

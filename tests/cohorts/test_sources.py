@@ -492,8 +492,8 @@ def test_ids_that_floats_have_merged_are_refused(kind):
     message = r"patient='id' holds ids as floating point numbers, such as 90071992547\d+, .* Read the column as text"
     with pytest.raises(ValueError, match=message):
         from_events(frame, **COLUMNS)
-    with pytest.raises(ValueError, match="record='id' holds ids"):
-        from_wide(frame, codes=["dx"], record="id", min_codes=1)
+    with pytest.raises(ValueError, match="patient='id' holds ids"):
+        from_wide(frame, codes=["dx"], patient="id", min_codes=1)
     with pytest.raises(ValueError, match="code='id' holds ids"):
         from_events(frame, patient="dx", code="id", min_codes=1)
     with pytest.raises(ValueError, match="attributes='key' holds ids"):

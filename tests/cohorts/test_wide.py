@@ -28,11 +28,11 @@ def test_rows_are_records_in_their_order_named_by_the_index():
 
 
 def test_ids_name_and_order_the_records_and_gather_rows():
-    cohort = from_wide(STAYS, codes=CODES, record="stay_id", min_codes=1)
+    cohort = from_wide(STAYS, codes=CODES, patient="stay_id", min_codes=1)
     assert cohort.obs_names.tolist() == ["s1", "s2"]
     twice = STAYS.assign(stay_id=["s1", "s1", "s3"])
     with pytest.warns(DataWarning, match="'age' differs between the rows of 1 record"):
-        cohort = from_wide(twice, codes=CODES, record="stay_id", attributes=["age"], min_codes=0)
+        cohort = from_wide(twice, codes=CODES, patient="stay_id", attributes=["age"], min_codes=0)
     assert cohort.to_df().sum(axis=1).to_dict() == {"s1": 5, "s3": 0}
     assert cohort.obs["age"].tolist() == [54, 33]
 
@@ -68,8 +68,8 @@ def test_unknown_columns_are_named():
         from_wide(STAYS, codes=[*CODES, "dx4"])
     with pytest.raises(ValueError, match="codes='dx1'; expected a list"):
         from_wide(STAYS, codes="dx1")
-    with pytest.raises(ValueError, match="record='id'"):
-        from_wide(STAYS, codes=CODES, record="id")
+    with pytest.raises(ValueError, match="patient='id'"):
+        from_wide(STAYS, codes=CODES, patient="id")
 
 
 def test_columns_may_be_any_iterable():
@@ -91,7 +91,7 @@ def test_any_name_of_a_column_will_do(name):
     assert found.obs_names.tolist() == ["x", "y", "z"]
     assert found.obs[name].tolist() == [7, 7, 7]
     with pytest.warns(DataWarning, match="one record"):
-        gathered = from_wide(stays, codes=CODES, record=name, min_codes=0)
+        gathered = from_wide(stays, codes=CODES, patient=name, min_codes=0)
     assert gathered.obs_names.tolist() == ["7"]
 
 
@@ -104,16 +104,29 @@ def test_rows_keep_their_order_in_large_tables():
 
 def test_an_index_that_repeats_ids_is_stated():
     stays = STAYS.set_axis(["x", "x", "z"])
-    with pytest.warns(DataWarning, match=r"index repeats ids.*numbered from 0.*record="):
+    with pytest.warns(DataWarning, match=r"index repeats ids.*numbered from 0.*patient="):
         found = from_wide(stays, codes=CODES, min_codes=0)
     assert found.obs_names.tolist() == ["0", "1", "2"]
     assert "index repeats" in found.uns["cohort"]["repairs"][0]
-    assert from_wide(stays, codes=CODES, record="stay_id", min_codes=0).n_obs == 3
+    assert from_wide(stays, codes=CODES, patient="stay_id", min_codes=0).n_obs == 3
 
 
 def test_rows_without_id_are_ignored_and_stated():
     with pytest.warns(DataWarning, match="^1 row without a record id ignored"):
         cohort = from_wide(
-            STAYS.assign(stay_id=["s2", None, "s3"]), codes=CODES, record="stay_id", min_codes=0
+            STAYS.assign(stay_id=["s2", None, "s3"]), codes=CODES, patient="stay_id", min_codes=0
         )
     assert cohort.obs_names.tolist() == ["s2", "s3"]
+
+
+def test_the_old_name_of_an_argument_works_and_warnings_are_of_the_line_that_called():
+    with pytest.warns(FutureWarning, match="record is now called patient"):
+        old = from_wide(STAYS, codes=CODES, record="stay_id", min_codes=1)  # type: ignore[call-arg]
+    assert (
+        old.obs_names.tolist()
+        == from_wide(STAYS, codes=CODES, patient="stay_id", min_codes=1).obs_names.tolist()
+    )
+    twice = pd.concat([STAYS, STAYS], ignore_index=True)
+    with pytest.warns(DataWarning) as said:
+        from_wide(twice, codes=CODES, patient="stay_id", min_codes=1)
+    assert {warning.filename for warning in said} == {__file__}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from lvmkit.trees import Growth, Refusal, Split, grow
+from lvmkit.trees import Growth, NoSplit, Split, grow
 from lvmkit.trees.sidiwo_split import data_split
 from lvmkit.trees.split_support import reappearance
 
@@ -73,7 +73,7 @@ def test_support_is_the_mean_over_halves_and_nothing_for_those_not_split():
 
     def every_fourth(rows):
         drawn.append(rows)
-        return by_first(rows, None) if len(drawn) % 4 == 0 else Refusal("not now")
+        return by_first(rows, None) if len(drawn) % 4 == 0 else NoSplit("not now")
 
     support = reappearance(
         X, by_first(X, None), every_fourth, order=np.arange(120), n_resamples=8, seed=(0,)
