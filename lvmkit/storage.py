@@ -10,7 +10,15 @@ from typing import Any, cast, get_args, get_type_hints
 import numpy as np
 
 from lvmkit.core.arguments import checked
-from lvmkit.core.npz import MAX_BYTES, UNREADABLE, complete, is_npz_of, json_of, read_npz, reason_of
+from lvmkit.core.npz import (
+    MAX_BYTES,
+    UNREADABLE,
+    complete,
+    fault_of,
+    is_npz_of,
+    json_of,
+    read_npz,
+)
 from lvmkit.core.validation import listed
 from lvmkit.core.versions import __version__
 from lvmkit.core.writing import replacing
@@ -151,7 +159,7 @@ def save(
     try:
         _rebuilt(json_of(header), arrays)
     except UNREADABLE as error:
-        msg = f"this {type(model).__name__} cannot be saved, since load would refuse it: {reason_of(error)}"
+        msg = f"this {type(model).__name__} cannot be saved, since load would refuse it: {fault_of(error)}"
         raise ValueError(msg) from error
     target = Path(path)
     with replacing(target, private=True) as file:

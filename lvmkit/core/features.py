@@ -68,7 +68,7 @@ def aligned(X: Any, expected: Names | None, *, remedy: str = "") -> Any:
     """Put the features of labelled data into the order a model was fitted with."""
     # Features the model does not know are left out and features it misses are taken as absent; both are said in a
     # `DataWarning`.
-    matrix, place = placed(X, expected, remedy=remedy)
+    matrix, place = matched_columns(X, expected, remedy=remedy)
     if place is None or expected is None:
         return matrix
     missing = place < 0
@@ -81,7 +81,7 @@ def aligned(X: Any, expected: Names | None, *, remedy: str = "") -> Any:
     return matrix
 
 
-def placed(
+def matched_columns(
     X: Any, expected: Names | None, *, remedy: str = ""
 ) -> tuple[Any, npt.NDArray[np.intp] | None]:
     """Return the features a model expects, and where each stood in `X`: -1, and zeros, where it did not."""

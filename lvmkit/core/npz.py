@@ -71,7 +71,7 @@ def complete(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
     try:
         yield
     except UNREADABLE as error:
-        msg = f"{Path(path).name} is not a complete {kind} ({reason_of(error)}); save it again, or get another copy"
+        msg = f"{Path(path).name} is not a complete {kind} ({fault_of(error)}); save it again, or get another copy"
         raise ValueError(msg) from error
 
 
@@ -80,7 +80,7 @@ def _cost(values: npt.NDArray[Any]) -> int:
     return max(values.nbytes, _TEXT_BYTES * values.size if values.dtype.kind == "U" else 0)
 
 
-def reason_of(error: BaseException) -> str:
+def fault_of(error: BaseException) -> str:
     """Say in a few words what was wrong with the content of a file."""
     if isinstance(error, RecursionError):
         return "it is nested too deeply"

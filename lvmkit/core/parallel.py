@@ -101,7 +101,7 @@ def _take_over() -> None:
             clear(force=True)
 
 
-class _Held:
+class _BlasLimit:
     """How many fits hold BLAS at one thread; overlapping ones must not restore each other's limit."""
 
     lock = Lock()
@@ -113,19 +113,19 @@ class _Held:
 def single_threaded_blas() -> Iterator[None]:
     """Hold BLAS at one thread: our own pool over row blocks uses the cores better."""
     # The limit holds for the process; when fits overlap, the last one to end lifts it.
-    with _Held.lock:
-        if _Held.depth == 0:
+    with _BlasLimit.lock:
+        if _BlasLimit.depth == 0:
             _take_over()
-            _Held.limit = _controller().limit(limits=1, user_api="blas")
-        _Held.depth += 1
+            _BlasLimit.limit = _controller().limit(limits=1, user_api="blas")
+        _BlasLimit.depth += 1
     try:
         yield
     finally:
-        with _Held.lock:
-            _Held.depth -= 1
-            if _Held.depth == 0:
+        with _BlasLimit.lock:
+            _BlasLimit.depth -= 1
+            if _BlasLimit.depth == 0:
                 _take_over()
-                _Held.limit.restore_original_limits()
+                _BlasLimit.limit.restore_original_limits()
 
 
 MOST_JOBS = 4_096

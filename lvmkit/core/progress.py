@@ -8,8 +8,8 @@ from lvmkit.core.validation import teller
 
 
 @contextmanager
-def told(progress: Progress | bool | None) -> Iterator[Progress]:
-    """Yield what to tell the progress to."""
+def progress_callback(progress: Progress | bool | None) -> Iterator[Progress]:
+    """Yield a callback that reports to a tqdm bar, to a callable, or nowhere."""
     if progress is not True:
         yield teller(progress)
         return

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from lvmkit.core.writing import reason_of, shown_name
+from lvmkit.core.writing import describe_os_error, shown_name
 
 TOLD = "cannot read {name!r}: {reason}"
 
@@ -63,6 +63,6 @@ def _in_words(error: OSError, path: Path, told: str) -> OSError:
     kind = type(error)
     if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
         kind = FileNotFoundError
-    words = kind(told.format(name=shown_name(path), reason=reason_of(error, path, "read")))
+    words = kind(told.format(name=shown_name(path), reason=describe_os_error(error, path, "read")))
     words.errno = error.errno
     return words

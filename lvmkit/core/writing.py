@@ -70,12 +70,14 @@ def require_place(path: Path) -> None:
 
 def in_words(error: OSError, path: Path, doing: str) -> OSError:
     """Return an error of the same type that says what could not be done with which file, and why."""
-    told = type(error)(f"cannot {doing} {shown_name(path)!r}: {reason_of(error, path, doing)}")
+    told = type(error)(
+        f"cannot {doing} {shown_name(path)!r}: {describe_os_error(error, path, doing)}"
+    )
     told.errno = error.errno
     return told
 
 
-def reason_of(error: OSError, path: Path, doing: str) -> str:
+def describe_os_error(error: OSError, path: Path, doing: str) -> str:
     """Say why something could not be done with a file, and what to do instead."""
     return {
         **dict.fromkeys(

@@ -20,11 +20,11 @@ from lvmkit.covariates.graph import Graph
 
 MAX_STEPS = 30
 """Steps of reweighting before a cluster that is not certified is taken apart."""
-ADRIFT = 1e4
+MAX_DISTANCE = 1e4
 """Potentials farther apart than this belong to covariates that nothing holds together (1 is the smoothing)."""
-FARTHEST = 1e2
+MAX_START = 1e2
 """A search does not start with potentials larger than this: a hopeless start would stay one."""
-TOGETHER = 3.0
+NEAR_DISTANCE = 3.0
 """Covariates whose potentials are closer than this stay together when their cluster breaks."""
 
 
@@ -42,7 +42,7 @@ def balance(graph: Graph, residual: Array, potentials: Array, tolerance: float) 
     if graph.n_nodes == 2:
         return _pair(graph, residual, tolerance)
     least = np.inf
-    potentials = potentials * min(1.0, FARTHEST / max(float(np.abs(potentials).max()), 1e-300))
+    potentials = potentials * min(1.0, MAX_START / max(float(np.abs(potentials).max()), 1e-300))
     for _ in range(MAX_STEPS):
         weights = graph.weights / np.sqrt(1 + _squares(graph.differences(potentials)))
         try:
@@ -61,7 +61,7 @@ def balance(graph: Graph, residual: Array, potentials: Array, tolerance: float) 
         least = min(least, float(_squares(residual + graph.gathered(forces)).sum()))
         if least <= tolerance:
             return Balance(holds=True, unbalanced=least, potentials=potentials)
-        if distances.max() > ADRIFT:
+        if distances.max() > MAX_DISTANCE:
             break
     return Balance(holds=False, unbalanced=least, potentials=potentials)
 
@@ -71,7 +71,7 @@ def parts(graph: Graph, potentials: Array) -> tuple[int, Labels]:
     distances = np.sqrt(_squares(graph.differences(potentials)))
     if not len(distances):
         return graph.n_nodes, np.arange(graph.n_nodes)
-    for near in (TOGETHER, float(np.median(distances))):
+    for near in (NEAR_DISTANCE, float(np.median(distances))):
         found, labels = graph.components(distances <= near)
         if found > 1:
             return found, labels
@@ -82,7 +82,9 @@ def _pair(graph: Graph, residual: Array, tolerance: float) -> Balance:
     force = float(np.sqrt(_squares(residual[:1])[0]))
     missing = max(force - float(graph.weights.sum()), 0.0)
     return Balance(
-        2 * missing**2 <= tolerance, 2 * missing**2, -ADRIFT * residual / max(force, 1e-300) / 2
+        2 * missing**2 <= tolerance,
+        2 * missing**2,
+        -MAX_DISTANCE * residual / max(force, 1e-300) / 2,
     )
 
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.model_selection import StratifiedKFold
 
 from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.core.validation import DataWarning, require_number
 from lvmkit.covariates.base import SampleReader, as_graph, warn_of_constants
@@ -124,9 +124,9 @@ def covariate_path(
     require_number(selection, "selection", least=0)
     require_number(tol, "tol", least=0, above=True)
     require_number(max_iter, "max_iter", least=1, whole=True)
-    folds = [] if cv is None else _asked_folds(codes, cv)
-    asked = _Asked(n_classes, values, ridge, tol, max_iter, hessian == "full")
-    with single_threaded_blas(), told(progress) as tell:
+    folds = [] if cv is None else _checked_folds(codes, cv)
+    options = _PathOptions(n_classes, values, ridge, tol, max_iter, hessian == "full")
+    with single_threaded_blas(), progress_callback(progress) as tell:
 
         def graph_of(rows: Any, codes: Labels) -> Graph:
             graph = as_graph(similarity, rows, codes, names)
@@ -134,11 +134,11 @@ def covariate_path(
 
         graph = graph_of(rows, codes)
         variance = prior_variance or variance_of(rows, codes, n_classes)
-        solutions = asked.along(rows, codes, graph, variance, _part(tell, 0, 1 + len(folds)))
+        solutions = options.along(rows, codes, graph, variance, _part(tell, 0, 1 + len(folds)))
         held_out = []
         for k, (train, test) in enumerate(folds):
             # The loss is a sum over samples, so that a fold of fewer samples needs as much smaller values of ν.
-            fold = replace(asked, nus=values * (len(train) / len(codes)))
+            fold = replace(options, nus=values * (len(train) / len(codes)))
             part = _part(tell, k + 1, 1 + len(folds))
             if estimated:  # from the samples, of which those held out must not be
                 graph = graph_of(rows[train], codes[train])
@@ -153,7 +153,7 @@ def covariate_path(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _PathOptions:
     """The options of a path."""
 
     n_classes: int
@@ -216,7 +216,7 @@ def checked_nus(nus: npt.ArrayLike, selection: float) -> Array:
     return values
 
 
-def _asked_folds(codes: Labels, cv: int) -> list[tuple[Labels, Labels]]:
+def _checked_folds(codes: Labels, cv: int) -> list[tuple[Labels, Labels]]:
     """Return the folds that were asked for, or refuse."""
     require_number(cv, "cv", least=2, whole=True)
     largest = int(np.bincount(codes).max())

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from lvmkit.core.typing import Array, Counts, Labels
-from lvmkit.covariates.certificates import FARTHEST, Balance, balance, parts
+from lvmkit.covariates.certificates import MAX_START, Balance, balance, parts
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design, Grams, sums
 from lvmkit.covariates.newton import Point, Problem, minimize
@@ -55,7 +55,7 @@ class Fused:
         return int(self.labels.max(initial=-1)) + 1
 
 
-class _Held(NamedTuple):
+class _Group(NamedTuple):
     """A group of several nodes: its members, the graph inside, and whether it holds together."""
 
     members: Labels
@@ -134,7 +134,7 @@ class Solver:
             steps += more
         return self._solution(point, gap, steps)
 
-    def _gap(self, point: Point, balances: list[_Held]) -> float:
+    def _gap(self, point: Point, balances: list[_Group]) -> float:
         """Return how far the objective can be above the optimum, relative to it."""
         missing = sum(each.balance.unbalanced for each in balances) / (4 * self._ridge)
         return (point.slack + point.excess(point.gradient()) + missing) / point.objective
@@ -234,7 +234,7 @@ class Solver:
         self._regroup(places[self._labels], values)
         return True
 
-    def _balances(self, point: Point) -> list[_Held]:
+    def _balances(self, point: Point) -> list[_Group]:
         """For each group of several nodes: its members, the graph inside, and whether it holds together."""
         graph, labels = self._graph, self._labels
         residual, strengths = self._residual(point), graph.strengths(point.problem.nu)
@@ -257,7 +257,7 @@ class Solver:
             part = graph.within(members, edges, strengths)
             balanced = balance(part, pulls, self._potentials[members], share * len(members))
             self._potentials[members] = balanced.potentials - balanced.potentials.mean(0)
-            found.append(_Held(members, part, balanced))
+            found.append(_Group(members, part, balanced))
         return found
 
     def _residual(self, point: Point) -> Array:
@@ -277,7 +277,7 @@ class Solver:
         pulls[across] = (graph.strengths(point.problem.nu)[across] / rounded)[:, None] * apart
         return found + graph.gathered(pulls)
 
-    def _split(self, balances: list[_Held], mu: float) -> None:
+    def _split(self, balances: list[_Group], mu: float) -> None:
         """Take apart the groups that do not hold, a little way along their potentials."""
         labels, values = self._labels.copy(), [*self._values]
         for members, part, balanced in balances:
@@ -299,7 +299,7 @@ class Solver:
             held = self._held and group == len(self._values) - 1
             origin = means[stays] if held else balanced.potentials.mean(0)
             away = means - origin
-            away *= min(1.0, FARTHEST / max(float(np.abs(away).max()), 1.0))
+            away *= min(1.0, MAX_START / max(float(np.abs(away).max()), 1.0))
             moved = values[group] + MET * mu * away
             labels[members] = numbers[places]
             values[group] = moved[stays]

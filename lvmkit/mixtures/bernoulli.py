@@ -418,7 +418,7 @@ class BernoulliMixture(MixtureModel):
             return super().predict_proba(X)
         check_is_fitted(self, "weights_")
         names = getattr(self, "feature_names_in_", None)
-        matrix, place = features.placed(X, names, remedy=NOT_OBSERVED)
+        matrix, place = features.matched_columns(X, names, remedy=NOT_OBSERVED)
         place = np.arange(self.n_features_in_) if place is None else place
         refuse_shape(matrix, "X")
         if isinstance(observed, str) and observed == GIVEN:

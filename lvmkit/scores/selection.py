@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lvmkit.core import features
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import known_seed, random_state_of
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Array, Progress, RandomState
 from lvmkit.core.validation import DataWarning, listed, require_number, widened
 from lvmkit.scores.coherence import coherence
@@ -124,7 +124,7 @@ def select_n_components(
     fitted, held = (_rows_at(rows, np.sort(part)) for part in (order[n_held:], order[:n_held]))
     task = _Task(estimator, rows, fitted, held, n_repeats, random_state)
     table = []
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         for i, number in enumerate(numbers):
             part = _part(tell, i / len(numbers), (i + 1) / len(numbers), f"{number} components")
             table.append({"n_components": number} | _scored(task, number, wanted, part))

@@ -6,7 +6,7 @@ import numpy as np
 
 from lvmkit.core.typing import Array
 from lvmkit.sustain.coordinate_descent import IntegerFactors, hadamard
-from lvmkit.sustain.initialization import unlocked
+from lvmkit.sustain.initialization import unlock_zero_columns
 from lvmkit.sustain.integer_least_squares import box_least_squares
 from lvmkit.sustain.nonnegative import fit_of
 from lvmkit.sustain.transform import products_of
@@ -32,7 +32,7 @@ def ails(
     # product of all factors, so that it has no such baseline for tensors; all that the problems need of it are its
     # inner products with itself and with the counts, as in Algorithm 3. A column that would be zero gets a 1 at a
     # coordinate drawn at random; but for that the fit never falls. Time grows exponentially with R in the worst case.
-    factors = unlocked(factors, rng)
+    factors = unlock_zero_columns(factors, rng)
     weights, trace = np.array(weights, dtype=np.int64), list[float]()
     inner, most = [gram(factor) for factor in factors], max(int(data.totals[2]), 1)
     products = products_of(data, factors, len(factors) - 1)
@@ -55,7 +55,7 @@ def ails(
                 most=boxes[mode].most,
                 look=look,
             )
-            [factor[:]] = unlocked([found], rng)
+            [factor[:]] = unlock_zero_columns([found], rng)
             inner[mode] = gram(factor)
         trace.append(fit_of(data, factors[-1], products, weights.astype(float), inner))
         look()

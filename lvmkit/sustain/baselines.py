@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import generator_of, random_state_of
 from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.core.validation import as_numbers, listed, require_number, require_seed
 from lvmkit.sustain import validation
@@ -23,7 +23,7 @@ from lvmkit.sustain.ails import ails
 from lvmkit.sustain.coordinate_descent import fit_to
 from lvmkit.sustain.initialization import Start, rounded, scaled_and_rounded
 from lvmkit.sustain.multi_start import FROM_REAL
-from lvmkit.sustain.nonnegative import evened, nonnegative
+from lvmkit.sustain.nonnegative import balance_columns, nonnegative
 from lvmkit.sustain.options import boxes_of, require_possible, starts_of
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
@@ -138,7 +138,7 @@ def factor_baselines(
     start = _given_start(init, data.shape, boxes, n_components)
     name = "NMF" if order == 2 else "CP"
     found: dict[str, Factorization] = {}
-    with told(progress) as tell, single_threaded_blas():
+    with progress_callback(progress) as tell, single_threaded_blas():
         tell(name, 0.0)
         begun, real = perf_counter(), list[Array]()
         if start is None or wanted != ["AILS"]:
@@ -271,7 +271,7 @@ def _real(data: Unfolded, n_components: int, tol: float, random_state: int) -> l
         # The squared error of an exact fit can be -1e-15.
         warnings.filterwarnings("ignore", "invalid value encountered in sqrt", RuntimeWarning)
         left = model.fit_transform(rows)
-    return evened([left.T, model.components_], np.ones(n_components))
+    return balance_columns([left.T, model.components_], np.ones(n_components))
 
 
 def _ails(

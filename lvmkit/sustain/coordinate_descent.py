@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lvmkit.core.typing import Array
-from lvmkit.sustain.initialization import unlocked
-from lvmkit.sustain.mttkrp import Pool, inward, outward, toward_rows
+from lvmkit.sustain.initialization import unlock_zero_columns
+from lvmkit.sustain.mttkrp import Pool, mttkrp_columns, mttkrp_rows, row_sums
 from lvmkit.sustain.nonnegative import fit_of
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box, Weights, gram, update_factor
@@ -44,17 +44,17 @@ def refine(
     """Improve integer factors until the fit changes by less than `tol` from one iteration to the next."""
     # Perros 2018, Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes: what
     # the modes of the columns need is one product with the factor of the rows.
-    factors = unlocked(factors, rng)
+    factors = unlock_zero_columns(factors, rng)
     weights, trace, sums = np.array(weights, dtype=np.int64), [], None
     inner = [gram(factor) for factor in factors]
     for step in range(1, max_iter + 1):
         for mode, factor in enumerate(factors):
             if mode == data.mode:
-                products, sums = toward_rows(data, factors, pool=pool), None
+                products, sums = mttkrp_rows(data, factors, pool=pool), None
             else:
                 if sums is None:
-                    sums = inward(data, factors[data.mode], pool=pool)
-                products = outward(data, sums, factors, mode)
+                    sums = row_sums(data, factors[data.mode], pool=pool)
+                products = mttkrp_columns(data, sums, factors, mode)
             others = hadamard(inner, mode)
             for _ in range(n_passes):
                 inner[mode] = update_factor(
@@ -74,6 +74,6 @@ def hadamard(inner: Sequence[Array], mode: int) -> Array:
 
 def fit_to(data: Unfolded, factors: Sequence[Array], weights: Array) -> float:
     """Return the fit of any factors to counts, without forming the approximation. factors (R, I_n), weights (R,)."""
-    products = toward_rows(data, list(factors))
+    products = mttkrp_rows(data, list(factors))
     inner = [gram(factor) for factor in factors]
     return fit_of(data, factors[data.mode], products, np.asarray(weights), inner)

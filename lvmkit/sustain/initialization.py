@@ -15,7 +15,7 @@ PROBED = 20_000
 """Indexes of the longest mode by which scalings are judged; more would not change which is best."""
 
 
-def unlocked(factors: Sequence[Array], rng: np.random.Generator) -> list[Array]:
+def unlock_zero_columns(factors: Sequence[Array], rng: np.random.Generator) -> list[Array]:
     """Set one coordinate, drawn at random, to 1 in each column that is zero ("zero-lock", section 4.1.5), (R, I_n)."""
     copies = [np.array(factor, dtype=np.float32, order="C") for factor in factors]
     for factor in copies:

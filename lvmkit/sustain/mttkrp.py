@@ -37,7 +37,7 @@ def over_blocks(
         yield from results
 
 
-def toward_rows(
+def mttkrp_rows(
     data: Unfolded, factors: list[Array], *, exact: bool = True, pool: Pool = None
 ) -> Array:
     """Multiply the unfolded counts by the Khatri-Rao product of the other modes (MTTKRP of the rows' mode)."""
@@ -56,7 +56,7 @@ def toward_rows(
     return result
 
 
-def inward(data: Unfolded, factor: Array, *, exact: bool = True, pool: Pool = None) -> Array:
+def row_sums(data: Unfolded, factor: Array, *, exact: bool = True, pool: Pool = None) -> Array:
     """Sum the unfolded counts over the rows, weighted by the factor of their mode, (n_columns, R). factor (R, I_m)."""
     n_rows, n_columns = data.rows.shape
     # A block's result is as long as the columns: it should hold at least as many entries.
@@ -75,8 +75,8 @@ def inward(data: Unfolded, factor: Array, *, exact: bool = True, pool: Pool = No
     return total
 
 
-def outward(data: Unfolded, sums: Array, factors: list[Array], mode: int) -> Array:
-    """Contract the sums of `inward` with the factors of the other modes (MTTKRP of a columns' mode), (R, I_mode)."""
+def mttkrp_columns(data: Unfolded, sums: Array, factors: list[Array], mode: int) -> Array:
+    """Contract the sums of `row_sums` with the factors of the other modes (MTTKRP of a columns' mode), (R, I_mode)."""
     if len(data.shape) == 2:
         return np.ascontiguousarray(sums.T)
     weighted = sums * data.khatri_rao(factors, but=mode)

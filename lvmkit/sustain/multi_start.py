@@ -40,7 +40,7 @@ LARGE = 1_000_000
 
 
 @dataclass(frozen=True)
-class Rules:
+class FitRules:
     """What scores may be, and when the iterations end."""
 
     boxes: Sequence[Box]  # One per mode
@@ -70,11 +70,11 @@ class Rules:
         )
 
 
-def best_of(
+def best_start(
     data: Unfolded,
     n_components: int,
     *,
-    rules: Rules,
+    rules: FitRules,
     starts: Iterable[str] | Start,
     n_init: int = 1,
     seed: RandomState = 0,
@@ -119,13 +119,13 @@ def best_of(
         return IntegerFactors(*start, [fit], "start") if fit > found.fit else found
 
     large = data.rows.shape[0] * n_components >= LARGE
-    reals = dict(enumerate(_mapped(real, wanted, workers, large)))
+    reals = dict(enumerate(_map_on_threads(real, wanted, workers, large)))
     jobs = [
         (kind, reals.get(i), own)
         for i, draw in enumerate(draws)
         for kind, own in zip(kinds, draw.spawn(len(kinds)), strict=True)
     ]
-    ends = _mapped(end, jobs, workers, large)
+    ends = _map_on_threads(end, jobs, workers, large)
     best = int(np.argmax([found.fit for found in ends]))
     return ends[best], jobs[best][0]
 
@@ -145,7 +145,7 @@ def threads(workers: int) -> Iterator[Pool]:
         yield pool
 
 
-def _mapped(
+def _map_on_threads(
     function: Callable[[S, Pool], T], items: Sequence[S], workers: int, large: bool
 ) -> list[T]:
     """Apply a function to all items: threads share the items, or, where data are large, each item's rows."""

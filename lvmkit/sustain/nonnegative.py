@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lvmkit.core.typing import Array
-from lvmkit.sustain.mttkrp import Pool, inward, outward, over_blocks, toward_rows
+from lvmkit.sustain.mttkrp import Pool, mttkrp_columns, mttkrp_rows, over_blocks, row_sums
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import gram
 
@@ -56,18 +56,18 @@ def nonnegative(
         sums: Any = None
         for mode, factor in enumerate(factors):
             if mode == data.mode:
-                products, sums = toward_rows(data, factors, pool=pool), None
+                products, sums = mttkrp_rows(data, factors, pool=pool), None
             else:
                 if sums is None:
-                    sums = inward(data, factors[data.mode], pool=pool)
-                products = outward(data, sums, factors, mode)
+                    sums = row_sums(data, factors[data.mode], pool=pool)
+                products = mttkrp_columns(data, sums, factors, mode)
             others = np.prod([g for n, g in enumerate(inner) if n != mode], axis=0)
             inner[mode] = _update(factor, products, others, scale, pool)
         trace.append(fit_of(data, factors[-1], products, scale, inner))
         tell(len(trace) - 1, trace[-1])
         if abs(trace[-1] - trace[-2]) < tol:
             break
-    return RealFactors(evened(factors, scale), trace[-1], len(trace) - 1)
+    return RealFactors(balance_columns(factors, scale), trace[-1], len(trace) - 1)
 
 
 def fit_of(
@@ -80,7 +80,7 @@ def fit_of(
     return float(1 - np.sqrt(max(missed, 0) / data.squared_norm))
 
 
-def evened(factors: Sequence[Array], scale: Array) -> list[Array]:
+def balance_columns(factors: Sequence[Array], scale: Array) -> list[Array]:
     """Give the columns of a component the same length in every mode, and round their entries to a grid, (R, I_n)."""
     lengths = np.sqrt([np.einsum("ri,ri->r", f, f, dtype=np.float64) for f in factors])
     common = np.prod([scale, *lengths], axis=0) ** (1 / len(factors))

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas, workers_of
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Progress, RandomState
 from lvmkit.core.validation import (
     check_matrix,
@@ -22,7 +22,7 @@ from lvmkit.core.validation import (
 )
 from lvmkit.sustain import validation
 from lvmkit.sustain.coordinate_descent import IntegerFactors, fit_to
-from lvmkit.sustain.multi_start import Rules, best_of, threads
+from lvmkit.sustain.multi_start import FitRules, best_start, threads
 from lvmkit.sustain.options import (
     MAX_SCORE,
     boxes_of,
@@ -31,7 +31,7 @@ from lvmkit.sustain.options import (
     starts_of,
     whole,
 )
-from lvmkit.sustain.transform import assigned
+from lvmkit.sustain.transform import score_rows
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
 
@@ -193,9 +193,9 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         data = self._unfolded(X, reset=True)
         require_possible(data.shape, self.n_components, self.mode_names_)
         boxes = self._check_options(len(data.shape))
-        rules = Rules(boxes, tol=self.tol, max_iter=self.max_iter, n_passes=self.n_passes)
-        with single_threaded_blas(), told(progress) as tell:
-            kept, kind = best_of(
+        rules = FitRules(boxes, tol=self.tol, max_iter=self.max_iter, n_passes=self.n_passes)
+        with single_threaded_blas(), progress_callback(progress) as tell:
+            kept, kind = best_start(
                 data,
                 self.n_components,
                 rules=rules,
@@ -206,7 +206,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 tell=tell,
             )
         self._keep(kept, kind)
-        validation.tell_empty(data, self.mode_names_, self.mode_labels_)
+        validation.warn_of_empty(data, self.mode_names_, self.mode_labels_)
         self.data_fingerprint_ = features.fingerprint(data.rows)
         return self
 
@@ -236,7 +236,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if not data.rows.nnz:
             return np.zeros((data.shape[0], len(self.weights_)), dtype=np.int32)
         with single_threaded_blas(), threads(workers_of(self.n_jobs)) as pool:
-            scores = assigned(data, factors, self.weights_, box=box, pool=pool)
+            scores = score_rows(data, factors, self.weights_, box=box, pool=pool)
         return np.ascontiguousarray(scores.T.astype(np.int32))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 
 from lvmkit.core.typing import Array
 from lvmkit.sustain.coordinate_descent import hadamard
-from lvmkit.sustain.mttkrp import BLOCK_ROWS, Pool, inward, outward, toward_rows
+from lvmkit.sustain.mttkrp import BLOCK_ROWS, Pool, mttkrp_columns, mttkrp_rows, row_sums
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box, Weights, gram
 
@@ -20,7 +20,7 @@ GRID = 20
 """Binary places of a real score before it is rounded."""
 
 
-def assigned(
+def score_rows(
     data: Unfolded, factors: Sequence[Array], weights: Weights, *, box: Box, pool: Pool = None
 ) -> Array:
     """Score the indexes of the first mode against fixed factors of the others, (R, I_1)."""
@@ -40,8 +40,8 @@ def assigned(
 def products_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Pool = None) -> Array:
     """Return the MTTKRP of one mode, (R, I_mode). factors (R, I_n)."""
     if mode == data.mode:
-        return toward_rows(data, list(factors), pool=pool)
-    return outward(data, inward(data, factors[data.mode], pool=pool), list(factors), mode)
+        return mttkrp_rows(data, list(factors), pool=pool)
+    return mttkrp_columns(data, row_sums(data, factors[data.mode], pool=pool), list(factors), mode)
 
 
 def _better(products: Array, cross: Array, box: Box) -> Array:

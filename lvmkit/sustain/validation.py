@@ -207,7 +207,7 @@ def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
     return data
 
 
-def tell_empty(data: Unfolded, modes: Sequence[str], labels: Labels) -> None:
+def warn_of_empty(data: Unfolded, modes: Sequence[str], labels: Labels) -> None:
     """Say which indexes of which mode hold nothing, and so get no score."""
     used = np.zeros(data.rows.shape[1], dtype=bool)
     for block in row_blocks(data.rows, 30_000):  # not at once: as for the checks

@@ -16,7 +16,7 @@ from lvmkit.core.arguments import checked
 from lvmkit.core.features import fingerprint
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.parallel import single_threaded_blas, workers_of
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
@@ -455,7 +455,11 @@ class TensorNormalMixture(ClusterMixin, BaseEstimator):
             If `max_iter` was reached.
         """
         search = TensorSearch(self, self.checked(X, reset=True))
-        with single_threaded_blas(), told(progress) as tell, threads(self.n_jobs) as mapper:
+        with (
+            single_threaded_blas(),
+            progress_callback(progress) as tell,
+            threads(self.n_jobs) as mapper,
+        ):
             founds = []
             for found in search.along(mapper, patience=PATIENCE):
                 founds.append(found)

@@ -9,7 +9,7 @@ import pandas as pd
 from sklearn.base import clone
 
 from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.core.validation import require_number
 from lvmkit.tensors.mixture import TensorNormalMixture, TensorSearch
@@ -270,7 +270,7 @@ def select_tensor_components(
     for count in counts:
         require_number(count, "n_components", least=1, whole=True)
     paths = {}
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         for at, count in enumerate(counts):
             model = _cloned(estimator).set_params(n_components=count)
 
@@ -301,7 +301,11 @@ def _path(
     """Fit for each penalty, and make a model of each fit."""
     search = TensorSearch(model, model.checked(X, reset=True), penalties=penalties)
     models = []
-    with single_threaded_blas(), told(progress) as tell, threads(model.n_jobs) as mapper:
+    with (
+        single_threaded_blas(),
+        progress_callback(progress) as tell,
+        threads(model.n_jobs) as mapper,
+    ):
         for found in search.along(mapper, patience=patience):
             models.append(_named_as(clone(model).take(search, found), model))
             tell("penalties", len(models) / len(search.penalties))

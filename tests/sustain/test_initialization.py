@@ -14,7 +14,7 @@ from lvmkit.sustain.initialization import (
     rounded,
     sampled,
     scaled_and_rounded,
-    unlocked,
+    unlock_zero_columns,
 )
 from lvmkit.sustain.nonnegative import nonnegative
 from lvmkit.sustain.unfolding import Unfolded
@@ -67,7 +67,7 @@ def test_weights_on_a_half_are_rounded_up():
 
 def test_only_zero_columns_are_unlocked_at_drawn_places():
     parts = [np.array([[1, 0, 2], [0, 0, 0]]), np.array([[0, 0, 0, 0], [3, 0, 0, 1]])]
-    copies = unlocked(parts, np.random.default_rng(5))
+    copies = unlock_zero_columns(parts, np.random.default_rng(5))
     rng = np.random.default_rng(5)
     expected = [part.copy() for part in parts]
     expected[0][1, rng.integers(3)] = 1
@@ -77,7 +77,8 @@ def test_only_zero_columns_are_unlocked_at_drawn_places():
         assert copy.dtype == np.float32
         assert not np.shares_memory(copy, given)
     places = {
-        unlocked([np.zeros((1, 4))], np.random.default_rng(s))[0][0].argmax() for s in range(40)
+        unlock_zero_columns([np.zeros((1, 4))], np.random.default_rng(s))[0][0].argmax()
+        for s in range(40)
     }
     assert places == {0, 1, 2, 3}
 

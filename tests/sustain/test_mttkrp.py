@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from lvmkit.sustain import mttkrp
-from lvmkit.sustain.mttkrp import inward, outward, over_blocks, toward_rows
+from lvmkit.sustain.mttkrp import mttkrp_columns, mttkrp_rows, over_blocks, row_sums
 from lvmkit.sustain.unfolding import Unfolded
 
 SHAPES = [(40, 4), (4, 40), (40, 3, 4), (3, 40, 4), (3, 4, 40), (2, 3, 20, 2), (2, 3, 2, 4, 9)]
@@ -40,11 +40,11 @@ def test_every_mode_gets_its_product(shape, n_components, workers, blocks, expli
     data = Unfolded.of(X)
     with ThreadPoolExecutor(workers or 1) as pool:
         pool = pool if workers else None
-        rows = toward_rows(data, factors, pool=pool)
+        rows = mttkrp_rows(data, factors, pool=pool)
         np.testing.assert_array_equal(rows, explicit_mttkrp(X, factors, data.mode, explicit))
-        sums = inward(data, factors[data.mode], pool=pool)
+        sums = row_sums(data, factors[data.mode], pool=pool)
         for mode in data.others:
-            found = outward(data, sums, factors, mode)
+            found = mttkrp_columns(data, sums, factors, mode)
             np.testing.assert_array_equal(found, explicit_mttkrp(X, factors, mode, explicit))
 
 
@@ -53,12 +53,12 @@ def test_threads_change_no_bit_of_real_products(shape, blocks):
     rng = np.random.default_rng(0)
     data = Unfolded.of(rng.poisson(0.5, shape))
     factors = [rng.random((3, size), dtype=np.float32) for size in shape]
-    alone = toward_rows(data, factors, exact=False), inward(data, factors[0], exact=False)
+    alone = mttkrp_rows(data, factors, exact=False), row_sums(data, factors[0], exact=False)
     for workers in (2, 4):
         with ThreadPoolExecutor(workers) as pool:
             shared = (
-                toward_rows(data, factors, exact=False, pool=pool),
-                inward(data, factors[0], exact=False, pool=pool),
+                mttkrp_rows(data, factors, exact=False, pool=pool),
+                row_sums(data, factors[0], exact=False, pool=pool),
             )
         np.testing.assert_array_equal(alone[0], shared[0])
         np.testing.assert_array_equal(alone[1], shared[1])
@@ -80,12 +80,12 @@ def test_sums_beyond_single_precision_stay_exact(kind, large, shape, blocks, exp
         factors = [factor * 1_001 + 1 for factor in factors]
     data = Unfolded.of(X)
     np.testing.assert_array_equal(
-        toward_rows(data, factors), explicit_mttkrp(X, factors, data.mode, explicit)
+        mttkrp_rows(data, factors), explicit_mttkrp(X, factors, data.mode, explicit)
     )
-    sums = inward(data, factors[data.mode])
+    sums = row_sums(data, factors[data.mode])
     for mode in data.others:
         np.testing.assert_array_equal(
-            outward(data, sums, factors, mode), explicit_mttkrp(X, factors, mode, explicit)
+            mttkrp_columns(data, sums, factors, mode), explicit_mttkrp(X, factors, mode, explicit)
         )
 
 
@@ -106,17 +106,17 @@ def test_sums_beyond_single_precision_stay_exact(kind, large, shape, blocks, exp
 def test_the_first_sums_that_single_precision_would_miss(row, scores, expected, shape):
     X = np.zeros((4, 3), dtype=int)
     if shape == (3, 4):
-        X[:3, 0] = row  # a column is summed: "inward"
-        sums = inward(Unfolded.of(X), np.array([[*scores, 0]], dtype=np.float32))
+        X[:3, 0] = row  # a column is summed: row_sums
+        sums = row_sums(Unfolded.of(X), np.array([[*scores, 0]], dtype=np.float32))
         assert int(sums[0, 0]) == expected
         return
     X[0] = row
     factors = [np.ones((1, size), dtype=np.float32) for size in shape]
     factors[1][0] = scores
-    found = toward_rows(Unfolded.of(X.reshape(shape)), factors)
+    found = mttkrp_rows(Unfolded.of(X.reshape(shape)), factors)
     assert int(found[0, 0]) == expected
     assert (found.dtype == np.float32) == (expected < 2**24)
-    assert toward_rows(Unfolded.of(X.reshape(shape)), factors, exact=False).dtype == np.float32
+    assert mttkrp_rows(Unfolded.of(X.reshape(shape)), factors, exact=False).dtype == np.float32
 
 
 @pytest.mark.parametrize("n_rows", [1, 6, 7, 8, 50, 701])
@@ -142,5 +142,5 @@ def test_sums_of_long_columns_take_larger_blocks(monkeypatch):
     monkeypatch.setattr(mttkrp, "BLOCK_ROWS", 5)
     thin = sparse.random_array((100, 50), density=0.02, rng=np.random.default_rng(0))
     thin.data[:] = 1
-    inward(Unfolded.of(thin), np.ones((2, 100), dtype=np.float32))
+    row_sums(Unfolded.of(thin), np.ones((2, 100), dtype=np.float32))
     assert seen == [50]  # as many rows as hold 50 entries

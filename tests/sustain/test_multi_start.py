@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lvmkit.sustain import multi_start
-from lvmkit.sustain.multi_start import BEST, FROM_REAL, Rules, best_of
+from lvmkit.sustain.multi_start import BEST, FROM_REAL, FitRules, best_start
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
 
@@ -20,8 +20,8 @@ def planted(shape, n_components=3, seed=0):
 
 
 def found(data, starts, *, n_components=3, **options):
-    rules = Rules([Box(0, 5)] * len(data.shape))
-    return best_of(data, n_components, rules=rules, starts=starts, **options)
+    rules = FitRules([Box(0, 5)] * len(data.shape))
+    return best_start(data, n_components, rules=rules, starts=starts, **options)
 
 
 def assert_same(one, other):
@@ -142,7 +142,7 @@ def test_a_given_start_is_the_only_one():
     start = [rng.integers(0, 6, (3, size)) for size in data.shape], np.array([1, 2, 1])
     best, kind = found(data, start, n_init=4, workers=2)
     assert kind == "given"
-    rules = Rules([Box(0, 5)] * 2)
+    rules = FitRules([Box(0, 5)] * 2)
     alone = rules.refined(data, start, np.random.default_rng(0))
     assert alone.trace == best.trace
 
@@ -150,11 +150,11 @@ def test_a_given_start_is_the_only_one():
 def test_rules_reach_the_iterations():
     data = planted((60, 9))
     start = [np.ones((2, 60)), np.ones((2, 9))], np.ones(2, dtype=int)
-    rules = Rules([Box(0, 2), Box(0, 1)], tol=0.0, max_iter=3, n_passes=2)
+    rules = FitRules([Box(0, 2), Box(0, 1)], tol=0.0, max_iter=3, n_passes=2)
     end = rules.refined(data, start, np.random.default_rng(0))
     assert (len(end.trace), end.stopped_by) == (3, "max_iter")
     assert [factor.max() for factor in end.factors] == [2, 1]
-    once = Rules(rules.boxes, tol=0.0, max_iter=3).refined(data, start, np.random.default_rng(0))
+    once = FitRules(rules.boxes, tol=0.0, max_iter=3).refined(data, start, np.random.default_rng(0))
     assert once.trace[0] < end.trace[0]
 
 

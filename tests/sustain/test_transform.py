@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from lvmkit.sustain import transform
-from lvmkit.sustain.transform import assigned, products_of
+from lvmkit.sustain.transform import products_of, score_rows
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
 
@@ -45,7 +45,7 @@ def test_scores_are_nearly_always_the_best_there_are(sizes, box):
         factors, weights = parts_of(sizes, n_components, seed)
         D = design(factors, weights)
         X = counts_for(D, box, 50, seed, sizes)
-        scores = assigned(Unfolded.of(X), factors, weights, box=box).T
+        scores = score_rows(Unfolded.of(X), factors, weights, box=box).T
         assert scores.min() >= box.least
         assert scores.max() <= box.most
         choices = np.array(
@@ -81,7 +81,7 @@ def test_scores_are_nearly_always_the_best_there_are(sizes, box):
 )
 def test_the_better_of_two_descents_is_taken(V, sample, expected):
     factors = [np.array(V, dtype=np.float32).T.copy()]
-    found = assigned(Unfolded.of(np.array([sample])), factors, np.ones(3, int), box=Box(0, 5))
+    found = score_rows(Unfolded.of(np.array([sample])), factors, np.ones(3, int), box=Box(0, 5))
     assert found[:, 0].tolist() == expected
 
 
@@ -93,13 +93,13 @@ def test_every_order_company_and_block_gives_the_same_scores(shape, workers, row
     factors, weights = parts_of(shape[1:], 3, 1)
     X = np.random.default_rng(0).poisson(2.0, shape)
     box = Box(0, 3)
-    alone = [assigned(Unfolded.of(x[None]), factors, weights, box=box)[:, 0] for x in X]
+    alone = [score_rows(Unfolded.of(x[None]), factors, weights, box=box)[:, 0] for x in X]
     with ThreadPoolExecutor(workers or 1) as pool:
-        together = assigned(
+        together = score_rows(
             Unfolded.of(X), factors, weights, box=box, pool=pool if workers else None
         )
     np.testing.assert_array_equal(together.T, alone)
-    backward = assigned(Unfolded.of(sparse.coo_array(X[::-1])), factors, weights, box=box)
+    backward = score_rows(Unfolded.of(sparse.coo_array(X[::-1])), factors, weights, box=box)
     np.testing.assert_array_equal(backward.T[::-1], alone)
 
 
@@ -133,11 +133,11 @@ def test_company_decides_no_half(case):
     V, weights, most, sample = HALVES[case]
     factors, weights = [np.array(V, dtype=np.float32).T.copy()], np.array(weights)
     rng = np.random.default_rng(0)
-    alone = assigned(Unfolded.of(np.array([sample])), factors, weights, box=Box(0, most))[:, 0]
+    alone = score_rows(Unfolded.of(np.array([sample])), factors, weights, box=Box(0, most))[:, 0]
     for n in (2, 3, 4, 7, 16, 64):
         for company in (np.tile(sample, (n, 1)), rng.poisson(3.0, (n, len(sample)))):
             X = np.vstack([sample, company])
-            found = assigned(Unfolded.of(X), factors, weights, box=Box(0, most))[:, 0]
+            found = score_rows(Unfolded.of(X), factors, weights, box=Box(0, most))[:, 0]
             np.testing.assert_array_equal(found, alone)
 
 
@@ -146,7 +146,7 @@ def test_samples_without_counts_score_nothing():
     X = np.random.default_rng(0).poisson(1.0, (20, 6))
     X[[0, 7, 19]] = 0
     for box in (Box(0, 5), Box(-2, 2)):
-        scores = assigned(Unfolded.of(X), factors, weights, box=box)
+        scores = score_rows(Unfolded.of(X), factors, weights, box=box)
         assert not scores[:, [0, 7, 19]].any()
 
 
@@ -157,7 +157,7 @@ def test_large_counts_are_scored_exactly():
     )
     scores = np.array([[u, v] for u in range(6) for v in range(6)])
     X = (scores * weights) @ factors[0].astype(int)
-    found = assigned(Unfolded.of(X), factors, weights, box=Box(0, 5))
+    found = score_rows(Unfolded.of(X), factors, weights, box=Box(0, 5))
     np.testing.assert_array_equal(found.T, scores)
 
 

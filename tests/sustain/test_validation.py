@@ -9,7 +9,7 @@ from scipy import sparse
 
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.core.validation import DataWarning
-from lvmkit.sustain.validation import Named, aligned, named, require_counts, tell_empty, unfolded
+from lvmkit.sustain.validation import Named, aligned, named, require_counts, unfolded, warn_of_empty
 
 MODES = ["patient", "diagnosis", "drug"]
 
@@ -172,27 +172,27 @@ def test_repeated_coordinates_are_told_and_nothing_at_all_is_refused():
 @pytest.mark.parametrize("shape", [(5, 3, 2), (3, 5, 2), (2, 3, 5)])
 def test_empty_slices_of_every_mode_are_told(shape):
     X = np.ones(shape, dtype=int)
-    tell_empty(unfolded(X), MODES, [None] * 3)  # says nothing
+    warn_of_empty(unfolded(X), MODES, [None] * 3)  # says nothing
     for mode, size in enumerate(shape):
         emptied = X.copy()
         emptied[(slice(None),) * mode + (size - 1,)] = 0
         told = rf"1 of {size} slices of mode {mode} \({MODES[mode]}\) are all 0 and score 0: {size - 1}$"
         with pytest.warns(DataWarning, match=told) as caught:
-            tell_empty(unfolded(emptied), MODES, [None] * 3)
+            warn_of_empty(unfolded(emptied), MODES, [None] * 3)
         assert len(caught) == 1
         labels = [
             np.array([f"{name}{i}" for i in range(n)]) for name, n in zip(MODES, shape, strict=True)
         ]
         with pytest.warns(DataWarning, match=f"'{MODES[mode]}{size - 1}'"):
-            tell_empty(unfolded(emptied), MODES, labels)
+            warn_of_empty(unfolded(emptied), MODES, labels)
 
 
 def test_codes_of_the_last_rows_are_not_empty():
     X = sparse.csr_array(([1] * 70_001, ([*range(70_001)], [0] * 35_000 + [1] * 35_001)))
-    tell_empty(unfolded(X), MODES, [None] * 2)  # says nothing
+    warn_of_empty(unfolded(X), MODES, [None] * 2)  # says nothing
 
 
 def test_empty_codes_of_a_matrix_are_told_too():
     X = np.array([[1, 0, 2], [3, 0, 1]])
     with pytest.warns(DataWarning, match=r"1 of 3 slices of mode 1 \(features\).*: 1"):
-        tell_empty(unfolded(X), ["rows", "features"], [None, None])
+        warn_of_empty(unfolded(X), ["rows", "features"], [None, None])

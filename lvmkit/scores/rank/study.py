@@ -16,7 +16,7 @@ from lvmkit.core import features
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import random_state_of
 from lvmkit.core.parallel import n_threads
-from lvmkit.core.progress import Interruptible, told
+from lvmkit.core.progress import Interruptible, progress_callback
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import DataWarning, listed, refuse_shape, require_number
 from lvmkit.scores.rank.dissimilarity import instability, pairwise_dissimilarity
@@ -287,7 +287,7 @@ def iter_rank_study(
     tasks, workers = _tasks(estimator, X, numbers, init=init, seeds=_seeds(n_starts, random_state))
     study = RankStudy((), (), place, n_starts, tuple(numbers), np.shape(X)[place])
     warnings.simplefilter("ignore", _SaidBefore)
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         starts = in_order(tasks, _starts_told(tell, numbers, n_starts), workers=workers)
         for number in numbers:
             study = _after(study, number, islice(starts, n_starts))
@@ -362,7 +362,7 @@ def rank_study(
     [3.0, 0.0, 1.0, 72.0]
     """
     study = None
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         watched = Interruptible(tell)
         try:
             for study in iter_rank_study(  # noqa: B007 - the last one is what is wanted

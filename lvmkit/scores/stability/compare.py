@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import known_seed
-from lvmkit.core.progress import Interruptible, told
+from lvmkit.core.progress import Interruptible, progress_callback
 from lvmkit.core.typing import Labels, Progress, RandomState
 from lvmkit.core.validation import DataWarning, require_number
 from lvmkit.scores.stability.refits import (
@@ -157,7 +157,7 @@ def compare_stability(
         cells.append(_Cell(name, value, estimator, base, drawn[n_seeds]))
     rows: list[tuple[Any, ...]] = []
     remarks: dict[tuple[str, Any], str] = {}
-    with told(progress) as tell, warnings.catch_warnings():
+    with progress_callback(progress) as tell, warnings.catch_warnings():
         for expected in (DataWarning, ConvergenceWarning):  # with many values some always do
             warnings.simplefilter("ignore", expected)
         watched = Interruptible(tell)

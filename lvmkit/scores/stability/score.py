@@ -8,7 +8,7 @@ import numpy as np
 
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import known_seed
-from lvmkit.core.progress import told
+from lvmkit.core.progress import progress_callback
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.scores.matching import adjusted_rand
 from lvmkit.scores.stability.refits import (
@@ -104,7 +104,7 @@ def stability(
     first = [whole(estimator, matrix.shape[0], random_state)] if protocol == "bootstrap" else []
     parts = [*first, *(part for draw in made for part in draw.fits)]
     find = partial(found_by, estimator, matrix, everyone=protocol == "halves")
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         fits = in_order(
             [partial(find, part) for part in parts],
             fits_told(tell, len(parts)),
@@ -149,7 +149,7 @@ def overlapping_fits(
         return refit(estimator, take_rows(matrix, part.rows), part.seeds, report)
 
     parts = [part for draw in made for part in draw.fits]
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         fits = in_order(
             [partial(fitted, part) for part in parts],
             fits_told(tell, len(parts)),

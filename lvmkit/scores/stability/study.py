@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import known_seed, random_state_of
-from lvmkit.core.progress import Interruptible, told
+from lvmkit.core.progress import Interruptible, progress_callback
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import DataWarning, listed, require_number
 from lvmkit.scores.counts import Names, cluster_names, cluster_numbers, joined
@@ -377,7 +377,7 @@ def iter_stability(
     # the fit on all rows is the reference, or what bootstrap fits are compared with
     base = [whole(estimator, n_rows, random_state)] if fits_all or protocol == "bootstrap" else []
     parts: list[PlannedFit] = [*base, *(part for draw in made[done:] for part in draw.fits)]
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         study = None if resume is None else resumed(resume, n_rows, n_repeats)
         if study is None and reference is not None:
             study = begun(reference, n_rows, names, n_repeats, sample, random_state)
@@ -465,7 +465,7 @@ def stability_study(
     All 2 clusters reappear in every run. Adjusted Rand index of two fits: 1.00 (5 repeats).
     """
     study = resume
-    with told(progress) as tell:
+    with progress_callback(progress) as tell:
         watched = Interruptible(tell)
         try:
             for study in iter_stability(  # noqa: B007 - the last one is what is wanted
