@@ -1,6 +1,6 @@
 """Convex covariate clustering: which clusters are found, how well they predict, beside similarity alone.
 
-Run as ``python benchmarks/covariate_accuracy.py [--quick]``; document 002, tables 1, 4 and 5. The part on texts needs
+Run as ``python benchmarks/covariate_accuracy.py [--quick]``; Andrade 2021, tables 1, 4 and 5. The part on texts needs
 LVMKIT_DATA or a network.
 """
 
@@ -31,7 +31,7 @@ PUBLISHED = {
     (True, 200, 40): 0.88, (True, 200, 400): 0.92, (True, 200, 4000): 1.0,
     (True, 1000, 40): 0.95, (True, 1000, 400): 0.96, (True, 1000, 4000): 1.0,
 }  # fmt: skip
-"""ANMI of the document by marginal likelihood: whether similarity agrees with the clusters, d, n."""
+"""ANMI of Andrade 2021 by marginal likelihood: whether similarity agrees with the clusters, d, n."""
 SEEDS = {40: 10, 200: 10, 1000: 2}
 MOST_K = 40
 WORDS, DIMENSIONS, NEIGHBORS = 1_200, 50, 10
@@ -68,7 +68,7 @@ def by_means(data: Any, variance: float) -> float:
 def tables(sizes: list[tuple[int, int]], seeds: dict[int, int]) -> None:
     """Print tables 1 and 5."""
     print(
-        f"{'S':<12} {'d':>5} {'n':>5} {'lvmkit':>14} {'document':>9} {'best on path':>13} {'k-means':>8}"
+        f"{'S':<12} {'d':>5} {'n':>5} {'lvmkit':>14} {'published':>9} {'best on path':>13} {'k-means':>8}"
     )
     for agrees in (False, True):
         for d, n in sizes:

@@ -1,6 +1,6 @@
-"""Convex covariate clustering: seconds and exactness, beside general convex solvers and the document's ADMM.
+"""Convex covariate clustering: seconds and exactness, beside general convex solvers and the published ADMM.
 
-Run as ``python benchmarks/covariate_clusters.py [--quick]``. Data of document 002, tables 1 and 2, S estimated.
+Run as ``python benchmarks/covariate_clusters.py [--quick]``. Data of Andrade 2021, tables 1 and 2, S estimated.
 """
 
 import argparse
@@ -12,8 +12,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 from sklearn.metrics import adjusted_mutual_info_score
+from threadpoolctl import threadpool_limits
 
-from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.covariates.admm import ADMM
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import one_hot
@@ -30,7 +30,7 @@ PUBLISHED_MINUTES = {
     (1000, 400): 552.763,
     (1000, 4000): 982.877,
 }
-"""Table 2: the document's ADMM on 88 processors, the whole path."""
+"""Andrade 2021, table 2: ADMM on 88 processors, the whole path."""
 GOAL_SECONDS = {(40, 400): 1, (200, 400): 3, (1000, 400): 60, (1000, 4000): 180}
 COLD = 12
 """Points of a path that are solved again from nothing."""
@@ -38,7 +38,7 @@ SLOW_SECONDS = 300
 
 
 class Data:
-    """One data set of the document, its similarity estimated."""
+    """One data set of Andrade 2021, its similarity estimated."""
 
     def __init__(self, d: int, n: int) -> None:
         data = make_covariate_clusters(n, d, n_classes=CLASSES, random_state=0)
@@ -96,7 +96,7 @@ def conic(data: Data, nu: float, solver: str) -> tuple[float, float]:
 
 
 def admm(data: Data, nu: float, *, adaptive: bool) -> tuple[float, float]:
-    """Run the document's ADMM to its own tolerance; seconds and objective."""
+    """Run the published ADMM to its own tolerance; seconds and objective."""
     method = ADMM(data.X, data.targets, data.graph(), ridge=RIDGE, nu=nu, adaptive=adaptive)
     start = time.perf_counter()
     state, _, _ = method.run(tol=1e-5, max_iter=1000)
@@ -130,7 +130,7 @@ def one_nu(data: Data, exponents: tuple[int, ...], solvers: tuple[str, ...]) -> 
 def path(data: Data, *, with_admm: bool) -> None:
     """Time a whole path, and solve some of its points again from nothing."""
     values = default_nus(data.n)
-    with single_threaded_blas():
+    with threadpool_limits(1, user_api="blas"):
         start = time.perf_counter()
         solver = data.solver()
         found = [solver.solve(float(nu)) for nu in values]
@@ -147,7 +147,7 @@ def path(data: Data, *, with_admm: bool) -> None:
         published, goal = 60 * PUBLISHED_MINUTES[key], GOAL_SECONDS[key]
         print(f"  goal {goal} s: {'met' if seconds <= goal else 'MISSED'};", end=" ")
         print(
-            f"the document, on 88 processors: {published:,.0f} s, {published / seconds:,.0f} times"
+            f"Andrade 2021, on 88 processors: {published:,.0f} s, {published / seconds:,.0f} times"
         )
     places = np.linspace(0, len(values) - 1, COLD).astype(int)
     worst = max(relative(found[k], data.solver().solve(float(values[k]))) for k in places)

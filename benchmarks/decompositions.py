@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
+from threadpoolctl import threadpool_limits
 
 from benchmarks.literal import literal_power
 from benchmarks.measure import Options, machine, options
 from benchmarks.tables import Goal, print_goals, print_table
 from lvmkit import decompose
-from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.datasets import make_poisson_mixture
 from lvmkit.decompose import Components
 from lvmkit.moments import POISSON, Moments, WhitenedMoments, whiten
@@ -49,7 +49,7 @@ def main(chosen: Options) -> None:
             whitener, _ = whiten(moments.m2, 5)
             seen = WhitenedMoments.of(data.X, whitener, POISSON, second=moments.second).whitened()
             for name, method in METHODS.items():
-                with single_threaded_blas():
+                with threadpool_limits(1, user_api="blas"):
                     start = time.perf_counter()
                     found = method(seen)
                     seconds[name].append(time.perf_counter() - start)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import (
     THREAD_VARIABLES,
@@ -24,7 +25,6 @@ from benchmarks.measure import (
     options,
 )
 from benchmarks.tables import Goal, print_goals, print_table
-from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.datasets import make_poisson_counts
 from lvmkit.sustain.coordinate_descent import refine
 from lvmkit.sustain.mttkrp import Pool
@@ -164,7 +164,7 @@ def own_iterations(path: Path, workers: int) -> Callable[[int], Any]:
     ]
 
     def iterate(steps: int) -> None:
-        with single_threaded_blas(), threads(workers) as pool:
+        with threadpool_limits(1, user_api="blas"), threads(workers) as pool:
             turn(steps, pool)
 
     def turn(steps: int, pool: Pool) -> None:

@@ -14,14 +14,14 @@ INSIDE = 1e-9
 """Probabilities are kept so far from 0 and 1, where the logarithm ends."""
 
 STRENGTH = 1e-3
-"""Imaginary rows that keep the start inside; the documents have none, and so few change no label."""
+"""Prior pseudo-counts that keep the start inside; Ruffini 2017 has none, and so few change no label."""
 
 
 class LiteralASVTD(ClusterMixin, BaseEstimator):
-    """The documents' clustering in plain numpy, to measure lvmkit's sparse form against.
+    """Clustering of Ruffini 2017 in plain numpy, to measure lvmkit's sparse form against.
 
     Ruffini et al. 2017, Algorithm 2 line by line, then EM until the weights move by less than
-    `weights_tol`, then the most probable cluster. What the documents leave open is as in lvmkit: weights
+    `weights_tol`, then the most probable cluster. What the paper leaves open is as in lvmkit: weights
     are kept non-negative, and moved off zero before EM.
     """
 
@@ -43,7 +43,7 @@ class LiteralASVTD(ClusterMixin, BaseEstimator):
     def _fit(self, X: Any) -> None:
         """Decompose, run EM, label."""
         centers, weights = asvtd(X, self.n_components)
-        # A state of weight 0 could never come back, and the documents do not say what becomes of it.
+        # A state of weight 0 could never come back, and the paper does not say what becomes of it.
         prior = Prior.around(X.sum(axis=0), len(X), STRENGTH)
         start = smoothed(MixtureParams(weights, centers.T), len(X), prior, BERNOULLI)
         weights, centers = start.weights, start.centers.T

@@ -18,7 +18,7 @@ from lvmkit.mixtures.e_step import MixtureParams, smoothed
 from lvmkit.mixtures.families import BERNOULLI, Prior
 
 DOCUMENTS_RULE = 0.01
-"""EM of the documents stops when the weights move by less (Ruffini et al. 2017, section 5)."""
+"""EM of Ruffini 2017 (section 5) stops when the weights move by less."""
 
 
 class Method(NamedTuple):
@@ -63,12 +63,12 @@ def corrected(k: int) -> Method:
 
 
 def corrected_early(k: int) -> Method:
-    """Return lvmkit stopped by the documents' rule: for those content with a lower likelihood."""
+    """Return lvmkit stopped by the rule of Ruffini 2017: for those content with a lower likelihood."""
     return Method("lvmkit, corrected, early", BernoulliMixture(k, weights_tol=DOCUMENTS_RULE))
 
 
 def asvtd(k: int) -> Method:
-    """Return lvmkit's form of the documents' algorithm: their rule ends EM, and EM has next to no prior."""
+    """Return lvmkit's form of the algorithm of Ruffini 2017: its rule ends EM, and EM has next to no prior."""
     estimator = BernoulliMixture(
         k, init="asvtd", weights_tol=DOCUMENTS_RULE, prior=LITERAL_STRENGTH
     )
@@ -76,13 +76,13 @@ def asvtd(k: int) -> Method:
 
 
 def three_views(k: int, init: str, *, em: bool = True) -> Method:
-    """Return a multi-view start, with EM by the documents' rule or as the moments gave it."""
+    """Return a multi-view start, with EM by the rule of Ruffini 2017 or as the moments gave it."""
     name = f"{init.upper().replace('MOM', 'MoM')}{' + EM' if em else ''}"
     return Method(name, BernoulliMixture(k, init=init, em=em, weights_tol=DOCUMENTS_RULE))
 
 
 def literal(k: int) -> Method:
-    """Return the documents' algorithm as it reads, dense."""
+    """Return the algorithm of Ruffini 2017 as it reads, dense."""
     estimator = LiteralASVTD(k, weights_tol=DOCUMENTS_RULE)
     return Method("Algorithm 2 and EM, literal", estimator, dense=True)
 

@@ -1,4 +1,4 @@
-"""Box-constrained integer least squares, one problem after the other, as in the document's AILS.
+"""Box-constrained integer least squares, one problem after the other, as in AILS (Perros 2018).
 
 Columns are reordered for each right-hand side (Breen and Chang 2011), then the box is searched as by Schnorr and
 Euchner (Chang and Han 2008).
@@ -9,8 +9,9 @@ For benchmarks: `lvmkit.sustain.ails.ails(..., solve=one_by_one)`.
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
-from lvmkit.core.typing import Array
+Array = npt.NDArray[np.float64]
 
 
 def one_by_one(

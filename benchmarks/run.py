@@ -11,7 +11,7 @@ from pathlib import Path
 FOLDER = Path(__file__).parent
 WORKLOADS = {
     "imports": "what importing costs",
-    "appendix_e": "the documents' synthetic comparison",
+    "appendix_e": "the synthetic comparison of Ruffini 2017",
     "planted": "20,000 and 200,000 rows, against StepMix, random starts, the dense algorithm",
     "million": "up to a million rows, against k-means",
     "stability": "planted and real data, against k-means",
@@ -26,7 +26,7 @@ WORKLOADS = {
     "covariate_clusters": "convex covariate clustering: seconds and exactness, against Clarabel, SCS, ADMM",
     "covariate_accuracy": "convex covariate clustering: clusters found, and accuracy, against k-means",
     "tensor_mixtures": "mixtures of tensor normals: seconds of EM and DEEM, against k-means, Clarabel",
-    "tensor_accuracy": "mixtures of tensor normals: error rates of document 004's settings",
+    "tensor_accuracy": "mixtures of tensor normals: error rates in the settings of Mutoh 2023",
     "cohort_events": "ten million events to a matrix",
 }
 QUICK_EVENTS = 1_000_000

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 from benchmarks.measure import Measured
 from lvmkit.scores import adjusted_rand
 
+COSTS = ("method", "s", "cpu s", "runs", "MB")
+
 
 class Goal(NamedTuple):
     """A number that should not exceed, or not fall below, a limit."""
@@ -42,16 +44,17 @@ def print_goals(*goals: Goal) -> None:
         print(goal.line(), flush=True)
 
 
+def costs(spent: Any) -> tuple[Any, ...]:
+    """Return the cells of the columns COSTS: what was measured of one method."""
+    return spent.name, spent.seconds, spent.cpu, spent.runs, round(spent.megabytes)
+
+
 def print_fits(title: str, measured: Sequence[Measured], X: Any, truth: Any) -> None:
     """Print the costs, the agreement with the truth and the log-likelihood of every method."""
-    columns = ("method", "s", "cpu s", "runs", "MB", "iterations", "ARI", "log-likelihood")
+    columns = (*COSTS, "iterations", "ARI", "log-likelihood")
     rows = [
         (
-            m.name,
-            m.seconds,
-            m.cpu,
-            m.runs,
-            round(m.megabytes),
+            *costs(m),
             m.found.iterations,
             adjusted_rand(truth, m.found.labels),
             f"{m.found.mixture.score(X):.4f}",

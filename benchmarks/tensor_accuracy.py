@@ -1,7 +1,7 @@
 """Mixtures of tensor normals: error rates over replicates, beside Bayes' rule, k-means and EM.
 
-Run as ``python benchmarks/tensor_accuracy.py [--quick] [--settings M1,M8]``; document 004, tables 2 and 4. Means are
-made both ways: "discriminant", as the model needs them, and "direct", as the document says it made them.
+Run as ``python benchmarks/tensor_accuracy.py [--quick] [--settings M1,M8]``; Mutoh 2023, tables 2 and 4. Means are
+made both ways: "discriminant", as the model needs them, and "direct", as Mutoh 2023 says it made them.
 """
 
 import argparse

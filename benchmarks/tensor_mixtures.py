@@ -1,6 +1,6 @@
-"""Mixtures of tensor normals: seconds of a fit, beside k-means and the document's, and at the size of an EEG.
+"""Mixtures of tensor normals: seconds of a fit, beside k-means and those of Mutoh 2023, and at the size of an EEG.
 
-Run as ``python benchmarks/tensor_mixtures.py [--quick]``; document 004, tables 3 and 5. The seconds of EM and of the
+Run as ``python benchmarks/tensor_mixtures.py [--quick]``; Mutoh 2023, tables 3 and 5. The seconds of EM and of the
 path by BIC hold the k-means that they start from; DEEM with a penalty starts from its labels. The group lasso of one E
 step stands beside Clarabel.
 """
@@ -18,11 +18,10 @@ import numpy as np
 import psutil
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from benchmarks.measure import MEGABYTE, PeakMemory
 from lvmkit import TensorNormalMixture
-from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import make_tensor_mixture, tensor_setting
 from lvmkit.datasets.simulate_tensors import autoregressive
 from lvmkit.tensors.group_lasso import group_lasso
@@ -73,7 +72,7 @@ def fits(runs: int) -> None:
         def mixture(X: Any = X, K: int = K, **options: Any) -> Any:
             return TensorNormalMixture(K, n_jobs=1, **options).fit(X)
 
-        with single_threaded_blas():
+        with threadpool_limits(1, user_api="blas"):
             beside, kmeans = timed(means, runs)
             em = timed(partial(mixture, method="em", init="kmeans"), runs).seconds
             given = partial(mixture, init=kmeans.labels_)
@@ -131,7 +130,7 @@ def lasso(runs: int) -> None:
         rng = np.random.default_rng(0)
         differences = means[1:] - means[0] + 0.1 * rng.standard_normal(means[1:].shape)
         covariances = [np.asarray(part) for part in setting.covariances]
-        with single_threaded_blas():
+        with threadpool_limits(1, user_api="blas"):
             ours = timed(partial(group_lasso, differences, covariances, 0.2), runs)
         before = time.process_time()
         value = clarabel(differences, covariances, 0.2)
@@ -162,7 +161,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="one run each, a smaller EEG")
     quick = parser.parse_args().quick
     warnings.simplefilter("ignore", ConvergenceWarning)
-    warnings.simplefilter("ignore", DataWarning)  # of penalties too large for a setting
+    warnings.simplefilter("ignore", UserWarning)  # of penalties too large for a setting
     KMeans(2, n_init=1).fit(np.random.default_rng(0).standard_normal((20, 3)))  # loads its code
     fits(1 if quick else 5)
     lasso(1 if quick else 5)

@@ -46,7 +46,7 @@ def latent_dirichlet(k: int, alpha0: float = 1.0) -> TopicMethod:
 
 
 def lda_gibbs(k: int, iterations: int) -> TopicMethod:
-    """Return collapsed Gibbs sampling by the package lda, which the documents compare with."""
+    """Return collapsed Gibbs sampling by the package lda, which the Ruffini thesis compares with."""
 
     def train(X: Any) -> Any:
         import lda

@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from benchmarks import topic_peers as peers
 from benchmarks.measure import Options, PeakMemory, in_new_process, machine, options
-from benchmarks.tables import Goal, print_goals, print_table
+from benchmarks.tables import COSTS, Goal, costs, print_goals, print_table
 from benchmarks.topic_peers import TopicMethod
 from lvmkit.datasets import SimulatedTopics, make_topics
 from lvmkit.scores import coherence, perplexity
@@ -93,14 +93,10 @@ def synthetic(n: int, quick: bool) -> None:
     if small:
         made.append((peers.sklearn_lda, (k, 10, "batch")))
     fits = [fitted(make, arguments, train) for make, arguments in made]
-    columns = ("method", "s", "cpu s", "runs", "MB", "topic error", "perplexity", "coherence")
+    columns = (*COSTS, "topic error", "perplexity", "coherence")
     table = [
         (
-            f.name,
-            f.seconds,
-            f.cpu,
-            f.runs,
-            round(f.megabytes),
+            *costs(f),
             topic_error(data, f.topics),
             perplexity(f.topics, test),
             cohere(f, train),

@@ -79,7 +79,8 @@ class Panels(NamedTuple):
 
     def rules(self, rows: pd.DataFrame, x: alt.X, height: float, **look: Any) -> alt.Chart:
         """Draw an upright line through each row's panel."""
-        field = x.to_dict()["field"]
+        axis: Any = x.to_dict()
+        field = axis["field"]
         data = rows[[field, "top"]].assign(bottom=rows["top"] + self.panel)
         return drawn(data).mark_rule(**look).encode(x, y_pixels("top", height), alt.Y2("bottom:Q"))
 

@@ -62,7 +62,7 @@ def sparsity_path_table(
 
     Notes
     -----
-    Mai 2022: λ multiplies the sum of the norms, so that an entry is 0 in all discriminants
+    Mutoh 2023, section 2: λ multiplies the sum of the norms, so that an entry is 0 in all discriminants
     or in none.
 
     Examples

@@ -61,7 +61,7 @@ def tensor_selection_table(
 
     Notes
     -----
-    Mai 2022: K and λ are chosen by BIC.
+    Mutoh 2023, section 4: K and λ are chosen by BIC.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def tensor_slice_table(
 
     Notes
     -----
-    Mai 2022: an entry is selected if it is not 0 in some discriminant.
+    Mutoh 2023, section 2: an entry is selected if it is not 0 in some discriminant.
 
     Examples
     --------
