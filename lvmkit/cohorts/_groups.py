@@ -95,11 +95,11 @@ def _system(codes: pd.DataFrame, mode: CodeMode) -> str:
             system = find_system(list(pairs), mode.column)
     else:
         system = "other"
-    having = {"category": FORMS, "chapter": FORMS, "ccs": ("icd9", "icd9procedure")}
-    if isinstance(mode.group, str) and system not in having[mode.group]:
+    forms = {"category": FORMS, "chapter": FORMS, "ccs": ("icd9", "icd9procedure")}
+    if isinstance(mode.group, str) and system not in forms[mode.group]:
         msg = (
             f"group of {mode.name!r} is {mode.group!r}, which codes of system {system!r} do not have; pass "
-            f"system={{{mode.name!r}: …}} with {' or '.join(map(repr, having[mode.group]))}, or group by a mapping."
+            f"system={{{mode.name!r}: …}} with {' or '.join(map(repr, forms[mode.group]))}, or group by a mapping."
         )
         raise ValueError(msg)
     return system

@@ -177,8 +177,8 @@ def stop_mask(
     counts: WordCounts, language: str | None, own: Sequence[str]
 ) -> npt.NDArray[np.bool_]:
     """Return which words are function words of the language or named by the analyst."""
-    spoken = stop_words_of(language) if language else frozenset()
-    stops = spoken | {word for name in own for word in words_of(name)}
+    usual = stop_words_of(language) if language else frozenset()
+    stops = usual | {word for name in own for word in words_of(name)}
     return _among([word.lower() for word in counts.words], stops)
 
 

@@ -35,7 +35,7 @@ class Corpus:
         self.of_words = self.texts is not None or system == "word"
         self.private = not self.of_words if private is None else private
         if not cohort.n_obs or not cohort.n_vars:
-            size = f"{cohort.n_obs} {self.noun} and {cohort.n_vars} {self.thing}s"
+            size = f"{cohort.n_obs} {self.row_name} and {cohort.n_vars} {self.column_name}s"
             message = f"The cohort is empty: {size}; pass one with some of both."
             raise ValueError(message)
         self.view = CohortView(cohort, binary=False)
@@ -48,13 +48,13 @@ class Corpus:
         return len(self.obs)
 
     @property
-    def noun(self) -> str:
-        """What a row is, in the plural."""
+    def row_name(self) -> str:
+        """Name of the rows, in the plural: documents, patients or records."""
         return "documents" if self.of_words else "patients" if self.private else "records"
 
     @property
-    def thing(self) -> str:
-        """What a column is."""
+    def column_name(self) -> str:
+        """Name of a column: word or code."""
         return "word" if self.of_words else "code"
 
     def matrix(self, words: Sequence[str], *, binary: bool = False) -> Any:
@@ -73,7 +73,7 @@ class Corpus:
         codes = self.view.codes
         if set(words).isdisjoint(codes):
             message = (
-                f"none of the {len(codes):,} {self.thing}s of the cohort ({listed(codes)}) is known to "
+                f"none of the {len(codes):,} {self.column_name}s of the cohort ({listed(codes)}) is known to "
                 f"the model, which was fitted with {listed(words)}. Check that both are of one "
                 f"language and made in the same way."
             )
@@ -81,7 +81,7 @@ class Corpus:
 
     def left_out(self, words: Sequence[str]) -> str:
         """Say what a model leaves out of the corpus."""
-        codes, thing, told = self.view.codes, self.thing, []
+        codes, column, told = self.view.codes, self.column_name, []
         known = set(words)
         unknown = [code for code in codes if code not in known]
         absent = len(known.difference(codes))
@@ -90,14 +90,14 @@ class Corpus:
             all_of_them = float(self.matrix(codes).sum())
             part = 1 - float(read.sum()) / all_of_them if all_of_them else 0.0
             told.append(
-                f"{len(unknown):,} of the {len(codes):,} {thing}s of the cohort are unknown to the model "
+                f"{len(unknown):,} of the {len(codes):,} {column}s of the cohort are unknown to the model "
                 f"and left out ({part:.0%} of all occurrences): {listed(unknown)}."
             )
         if absent:
-            told.append(f"{absent:,} of the model's {len(words):,} {thing}s do not occur in it.")
+            told.append(f"{absent:,} of the model's {len(words):,} {column}s do not occur in it.")
         silent = 0 if self.private else int((read.sum(axis=1) <= 0).sum())
         if silent:
-            told.append(f"{silent:,} of {len(self):,} {self.noun} have none of its {thing}s.")
+            told.append(f"{silent:,} of {len(self):,} {self.row_name} have none of its {column}s.")
         return " ".join(told)
 
     def title(self, row: int) -> str:
@@ -155,7 +155,7 @@ class Corpus:
         listed_texts = source.removeprefix("a list of ")
         if source.startswith(("a ", "the ")) and listed_texts == source:
             source = ""
-        return listed_texts if source else f"{len(self):,} {self.noun}"
+        return listed_texts if source else f"{len(self):,} {self.row_name}"
 
     def _texts(self, texts: Any) -> list[str] | None:
         """Return a text for each row, if there are any."""

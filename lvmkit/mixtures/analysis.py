@@ -86,7 +86,7 @@ class Analysis:
         found = raw.suppress(threshold) if threshold else raw
         hints = [
             f"({short(hint)})" if hint else ""
-            for hint in marks(found, most=1, balance=HINT_BALANCE)
+            for hint in marks(found, max_items=1, balance=HINT_BALANCE)
         ]
         found = found.rename([n or hint for n, hint in zip(given, hints, strict=True)])
         self._shown = [(raw, threshold, given, found, []), *self._shown[:5]]
@@ -120,12 +120,12 @@ class Analysis:
         return values
 
 
-def marks(counts: CodeCounts, most: int = 2, balance: float = 0.6) -> list[str]:
+def marks(counts: CodeCounts, max_items: int = 2, balance: float = 0.6) -> list[str]:
     """Name the codes that mark each cluster."""
     texts = []
     scores = score_codes(counts, balance)
     for row in range(len(scores)):
-        best = [j for j in np.argsort(-scores[row])[:most] if scores[row, j] > -np.inf]
+        best = [j for j in np.argsort(-scores[row])[:max_items] if scores[row, j] > -np.inf]
         texts.append(" · ".join(counts.titles[j] or counts.codes[j] for j in best))
     return texts
 

@@ -23,7 +23,7 @@ class TreeCut:
         weights_: Array,
         feature_names: Sequence[str],
         *,
-        place: Callable[[Any], Labels],
+        assign: Callable[[Any], Labels],
         nodes: Sequence[int],
         names: Sequence[str],
     ) -> None:
@@ -33,7 +33,7 @@ class TreeCut:
         self.n_features_in_ = len(self.feature_names_in_)
         self.nodes = list(nodes)
         self.labels_: Labels = np.zeros(0, dtype=np.intp)
-        self._place = place
+        self._assign = assign
         clusters = [
             {"id": j, "components": [j], "name": name, "note": ""} for j, name in enumerate(names)
         ]
@@ -50,7 +50,7 @@ class TreeCut:
 
     def predict(self, X: Any) -> Labels:
         """Send rows down the tree, as far as the cut, (n,)."""
-        return self._place(aligned(X, self.feature_names_in_))
+        return self._assign(aligned(X, self.feature_names_in_))
 
     def predict_proba(self, X: Any) -> Array:
         """Return 1 for the cluster of each row, 0 for all others, (n, k)."""

@@ -62,20 +62,20 @@ class TopicFigures:
             return self.topics.relevance(balance)
         return score_codes(self.counts, balance)
 
-    def best(self, topic: int, *, most: int, balance: float = USUAL) -> list[int]:
+    def best(self, topic: int, *, max_items: int, balance: float = USUAL) -> list[int]:
         """Return the most relevant words of a topic."""
         score = self._usual[topic] if balance == USUAL else self.scores(balance)[topic]
-        order = np.argsort(-score, kind="stable")[:most]
+        order = np.argsort(-score, kind="stable")[:max_items]
         return [int(i) for i in order if score[i] > -np.inf]
 
-    def hints(self, *, most: int = HINTED) -> list[str]:
+    def hints(self, *, max_items: int = HINTED) -> list[str]:
         """Return words that stand for each topic."""
         words = self.topics.words
         titles = () if self.counts is None else self.counts.titles
         coded = any(title not in ("", word) for title, word in zip(titles, words, strict=False))
         meaning = [t or w for t, w in zip(titles, words, strict=True)] if coded else words
         apart = "; " if coded else ", "
-        return [apart.join(meaning[i] for i in first[:most]) for first in self._first]
+        return [apart.join(meaning[i] for i in first[:max_items]) for first in self._first]
 
     @cached_property
     def _usual(self) -> Array:
@@ -85,7 +85,7 @@ class TopicFigures:
     @cached_property
     def _first(self) -> list[list[int]]:
         """The most relevant words of each topic; none of an empty one."""
-        every = [self.best(j, most=MOST_HINTED) for j in range(self.topics.k)]
+        every = [self.best(j, max_items=MOST_HINTED) for j in range(self.topics.k)]
         return [[] if j in self.topics.empty else first for j, first in enumerate(every)]
 
     def names(self) -> list[str]:

@@ -148,7 +148,7 @@ class TreeFigures:
         """Share of each code over all rows (c,); NaN where hidden."""
         return self.shares([0])[0]
 
-    def having(self, word: str) -> list[int | None]:
+    def n_with_code(self, word: str) -> list[int | None]:
         """Return how often each node has a code."""
         if word not in self.words:
             return []
@@ -162,12 +162,12 @@ class TreeFigures:
             found = own - (1 - balance) * whole
         return np.where(np.isfinite(found), found, -np.inf)
 
-    def best(self, node: int, *, most: int, balance: float = USUAL) -> list[int]:
+    def best(self, node: int, *, max_items: int, balance: float = USUAL) -> list[int]:
         """Return the most relevant codes of a node."""
         score = self.scores([node], balance)[0]
-        return [int(j) for j in np.argsort(-score, kind="stable")[:most] if score[j] > -np.inf]
+        return [int(j) for j in np.argsort(-score, kind="stable")[:max_items] if score[j] > -np.inf]
 
-    def spoken(self, columns: Sequence[int]) -> str:
+    def join_titles(self, columns: Sequence[int]) -> str:
         """Write codes by their meaning, words as they are."""
         apart = "; " if any(self.titles) else ", "
         return apart.join(short(self.titles[j] or self.words[j]) for j in columns)
@@ -185,7 +185,7 @@ class TreeFigures:
             best = np.take_along_axis(score, top, axis=1)
             order = np.argsort(-best, axis=1, kind="stable")
             for i, node in enumerate(nodes):
-                found[node] = self.spoken([int(top[i, j]) for j in order[i] if best[i, j] > 0])
+                found[node] = self.join_titles([int(top[i, j]) for j in order[i] if best[i, j] > 0])
         return found
 
     def _more(self, nodes: Any, parents: Any) -> Array:

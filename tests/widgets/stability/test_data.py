@@ -58,7 +58,7 @@ def test_rows_are_called_as_in_the_other_dashboards(obs, var, noun):
         obs=pd.DataFrame(obs, index=[f"r{i}" for i in range(40)]),
         var=pd.DataFrame(var, index=list("abcd")),
     )
-    assert Subject(KMeans(2), cohort, {}).noun == Corpus(cohort).noun == noun
+    assert Subject(KMeans(2), cohort, {}).noun == Corpus(cohort).row_name == noun
 
 
 def test_rows_without_a_cohort_are_rows():

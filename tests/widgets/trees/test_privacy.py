@@ -244,7 +244,7 @@ def told(board):
         board.state.split(4)
     kept["message"] = str(refused.value)
     for word in board.state.figures.words:
-        kept[f"having {word}"] = repr(board.state.figures.having(word))
+        kept[f"having {word}"] = repr(board.state.figures.n_with_code(word))
     kept["page"] = board._tabs[-1].made("page")[1].decode()
     kept |= {name: repr(value) for name, value in fields_of(kept["page"]).items()}
     return kept

@@ -29,7 +29,7 @@ class ScoreCut(TreeCut):
             / np.maximum(sizes, 1)[:, None],
             sizes / max(sizes.sum(), 1.0),
             [str(code) for code in cohort.var_names],
-            place=self._unknown,
+            assign=self._unknown,
             nodes=[0, 1],
             names=names,
         )

@@ -56,7 +56,7 @@ class Subject:
     @cached_property
     def noun(self) -> str:
         """What rows are, in the plural; of a cohort as in the other dashboards."""
-        return Corpus(self.cohort[:1]).noun if hasattr(self.cohort, "obs") else "rows"
+        return Corpus(self.cohort[:1]).row_name if hasattr(self.cohort, "obs") else "rows"
 
     @property
     def what(self) -> str:

@@ -112,7 +112,7 @@ def has_texts(state: TopicState) -> bool:
 def marked_words(state: TopicState, topic: int) -> list[str]:
     """Return the words of a topic that are marked in texts."""
     figures = state.figures
-    return [figures.topics.words[i] for i in figures.best(topic, most=MARKED)]
+    return [figures.topics.words[i] for i in figures.best(topic, max_items=MARKED)]
 
 
 def document_items(state: TopicState, topic: int) -> list[dict[str, Any]]:

@@ -121,7 +121,7 @@ def note_of(state: TopicState) -> str:
 
 def word_rows(figures: TopicFigures, topic: int, *, most: int, balance: float) -> pd.DataFrame:
     """Tabulate the most relevant words of a topic."""
-    best = figures.best(topic, most=most, balance=balance)
+    best = figures.best(topic, max_items=most, balance=balance)
     share, overall = figures.centers[topic, best], figures.overall[best]
     words = [figures.topics.words[i] for i in best]
     totals = [figures.total(word) for word in words]

@@ -8,8 +8,8 @@ from lvmkit_widgets.topics.state import TopicState
 def subtitle(state: TopicState) -> str:
     """Say how many documents, words and topics there are, and how the fit ended."""
     corpus, topics = state.corpus, state.topics
-    thing = "words" if corpus is None else f"{corpus.thing}s"
-    rows = [] if corpus is None else [f"{len(corpus):,} {corpus.noun}"]
+    thing = "words" if corpus is None else f"{corpus.column_name}s"
+    rows = [] if corpus is None else [f"{len(corpus):,} {corpus.row_name}"]
     plural = "topic" if topics.k == 1 else "topics"
     parts = [
         *rows,
@@ -28,13 +28,13 @@ def _numbers(state: TopicState) -> list[str]:
         return ["Shares are the weights of the model; no documents were read for them."]
     if state.topics.of_records:
         return [
-            f"The share of a topic is the mean of its probabilities for all {corpus.noun}; numbers of "
-            f"{corpus.noun} with a {corpus.thing} in a topic are expected ones."
+            f"The share of a topic is the mean of its probabilities for all {corpus.row_name}; numbers of "
+            f"{corpus.row_name} with a {corpus.column_name} in a topic are expected ones."
         ]
     return [
-        f"The share of a topic is its part of all {corpus.thing}s: its shares of the {corpus.noun}, "
+        f"The share of a topic is its part of all {corpus.column_name}s: its shares of the {corpus.row_name}, "
         "weighed by their lengths. Occurrences in a topic are expected ones: all occurrences of the "
-        f"{corpus.thing}, times the part of the topic in it."
+        f"{corpus.column_name}, times the part of the topic in it."
     ]
 
 

@@ -38,7 +38,7 @@ class Strip(TopicPart):
         self.models.visible = len(state.versions) > 1
         self.models.param.update(options=model_steps(state), selected=state.position)
         if self.changed("items", state.figures):
-            noun = "documents" if state.corpus is None else state.corpus.noun
+            noun = "documents" if state.corpus is None else state.corpus.row_name
             self.sizes.param.update(items=topic_items(state), noun=noun)
         self.sizes.selected = state.topic
         self.naming.controls = [
@@ -83,8 +83,8 @@ def model_steps(state: TopicState) -> list[dict[str, Any]]:
 def topic_items(state: TopicState) -> list[dict[str, Any]]:
     """Describe the topics of the model that is shown."""
     figures = state.figures
-    hints, empty = figures.hints(most=8), figures.topics.empty
-    noun = "" if figures.leading is None or state.corpus is None else state.corpus.noun
+    hints, empty = figures.hints(max_items=8), figures.topics.empty
+    noun = "" if figures.leading is None or state.corpus is None else state.corpus.row_name
     return [
         {
             "id": j,

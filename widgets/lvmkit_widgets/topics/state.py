@@ -199,7 +199,7 @@ class TopicState(param.Parameterized):
             message = "There are no documents to fit: pass the cohort to TopicRelevance."
             raise ValueError(message)
         words = self.topics.words
-        check_fit(k, len(corpus), len(words), corpus.noun, corpus.thing)
+        check_fit(k, len(corpus), len(words), corpus.row_name, corpus.column_name)
         like = next((t.model for t in self.versions if t.kind == kind), None)
 
         def work(progress: Progress | None) -> Any:

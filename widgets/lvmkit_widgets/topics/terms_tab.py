@@ -59,7 +59,7 @@ class Terms(TopicPart):
     def bind(self, state: TopicState) -> None:
         """Follow another state from now on."""
         super().bind(state)
-        thing = "word" if state.corpus is None else state.corpus.thing
+        thing = "word" if state.corpus is None else state.corpus.column_name
         self.relevance.param.update(
             labels=labels_of(state),
             help=help_of(thing),
@@ -135,7 +135,7 @@ def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
 def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str, str]:
     """Say what the columns of the words are."""
     corpus = state.corpus
-    thing = "word" if corpus is None else corpus.thing
+    thing = "word" if corpus is None else corpus.column_name
     read = state.figures.read
     labels = {
         "code": thing.capitalize(),
@@ -151,12 +151,12 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
     if n_shown < n_words:
         labels["rest"] = f"This page holds {n_shown:,} of {n_words:,} {thing}s."
     if state.private and corpus is not None:
-        share = f"Share of the {corpus.noun} of the topic with the {thing}"
-        overall = f"Share of all {corpus.noun} with the {thing}"
-        n = f"{corpus.noun.capitalize()} of the topic with the {thing}"
+        share = f"Share of the {corpus.row_name} of the topic with the {thing}"
+        overall = f"Share of all {corpus.row_name} with the {thing}"
+        n = f"{corpus.row_name.capitalize()} of the topic with the {thing}"
         told = {"n": "n", "n_help": n, "share": "In topic"}
         return labels | told | {"share_help": share, "overall_help": overall}
-    documents = "documents" if corpus is None else corpus.noun
+    documents = "documents" if corpus is None else corpus.row_name
     counted = f"{documents} with" if state.topics.of_records else "occurrences of"
     weighed = "over all topics" if read else "over all topics, by their weights in the model"
     return labels | {

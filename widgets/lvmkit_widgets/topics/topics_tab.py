@@ -48,8 +48,8 @@ class Listing(TopicPart):
         if self.changed("topics", state.figures, state.hide_small):
             coherent = state.coherence(state.topics) is not None
             columns = listing_columns(
-                "documents" if state.corpus is None else state.corpus.noun,
-                "word" if state.corpus is None else state.corpus.thing,
+                "documents" if state.corpus is None else state.corpus.row_name,
+                "word" if state.corpus is None else state.corpus.column_name,
                 coherent=coherent,
                 counted=state.figures.read,
                 shares=shares_of(state),
@@ -92,7 +92,9 @@ def shares_of(state: TopicState) -> str:
     corpus = state.corpus
     if corpus is None or not state.figures.read:
         return ""
-    return corpus.noun if corpus.private or state.topics.of_records else f"{corpus.thing}s"
+    return (
+        corpus.row_name if corpus.private or state.topics.of_records else f"{corpus.column_name}s"
+    )
 
 
 def listing_rows(state: TopicState) -> list[dict[str, Any]]:
@@ -100,7 +102,7 @@ def listing_rows(state: TopicState) -> list[dict[str, Any]]:
     figures = state.figures
     coherence = state.coherence(state.topics)
     values = np.full(figures.topics.k, np.nan) if coherence is None else coherence
-    rows = zip(figures.sizes(), figures.shares, values, figures.hints(most=WORDS), strict=True)
+    rows = zip(figures.sizes(), figures.shares, values, figures.hints(max_items=WORDS), strict=True)
     return [
         {
             "topic": j,

@@ -144,7 +144,7 @@ def caption_of(state: TopicState) -> str:
     if not (state.private and state.hide_small) or state.corpus is None:
         return ""
     return (
-        f"{state.corpus.noun.capitalize()} count in their most probable topic. Values with fewer than "
+        f"{state.corpus.row_name.capitalize()} count in their most probable topic. Values with fewer than "
         f"{state.threshold} are left out, and so are shares that stand for fewer. This picture is "
         "never part of a saved page."
     )

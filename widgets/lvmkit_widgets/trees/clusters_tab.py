@@ -111,8 +111,8 @@ def rows_of(state: NavigatorState) -> list[dict[str, Any]]:
     """List the clusters."""
     rows: list[Any] = clusters_table(state).head(LISTED).to_dict("records")
     for row in rows:
-        best = state.figures.best(row["node"], most=1, balance=state.balance)
-        name = row["name"] or (f"({state.figures.spoken(best)})" if best else "")
+        best = state.figures.best(row["node"], max_items=1, balance=state.balance)
+        name = row["name"] or (f"({state.figures.join_titles(best)})" if best else "")
         row["name"] = f"{row['branch']} {name}"
         row["terms"] = ", ".join(row["terms"].split(", ")[:SHOWN])
     return rows

@@ -83,7 +83,7 @@ class Outline(TreePart):
         state = self.state
         if not state.code or holds_all(state):
             return {}
-        n = state.figures.having(state.code)
+        n = state.figures.n_with_code(state.code)
         return {"code": state.code, "n": n} if n else {}
 
     def _name(self) -> None:

@@ -78,12 +78,16 @@ class NavigatorState(Walks, param.Parameterized):
     @property
     def noun(self) -> str:
         """What rows are called, in the plural."""
-        return ("patients" if self.private else "rows") if self.corpus is None else self.corpus.noun
+        return (
+            ("patients" if self.private else "rows")
+            if self.corpus is None
+            else self.corpus.row_name
+        )
 
     @property
     def thing(self) -> str:
         """What columns are called."""
-        return "code" if self.corpus is None else self.corpus.thing
+        return "code" if self.corpus is None else self.corpus.column_name
 
     @cached_property
     def of_words(self) -> bool:
@@ -197,7 +201,7 @@ class NavigatorState(Walks, param.Parameterized):
             centers,
             sizes / max(sizes.sum(), 1.0),
             self.words,
-            place=lambda X: self.layout.part_of(self.leaf_of(X), frontier),
+            assign=lambda X: self.layout.part_of(self.leaf_of(X), frontier),
             nodes=nodes,
             names=[self.names.get(i) or f"Branch {self.layout.labels[i]}" for i in nodes],
         )

@@ -37,7 +37,7 @@ def nodes_table(state: NavigatorState) -> pd.DataFrame:
 
 def terms_of(state: NavigatorState, node: int) -> str:
     """Write the most relevant codes of a node at the λ of now."""
-    best = state.figures.best(node, most=WORDS, balance=state.balance)
+    best = state.figures.best(node, max_items=WORDS, balance=state.balance)
     return ", ".join(state.figures.words[j] for j in best)
 
 
@@ -66,7 +66,7 @@ def codes_table(state: NavigatorState) -> pd.DataFrame:
     for k, node in enumerate(state.frontier):
         score = figures.scores([node], state.balance)[0]
         share, n = figures.shares([node])[0], figures.counts([node])[0]
-        for rank, j in enumerate(figures.best(node, most=RANKED, balance=state.balance), 1):
+        for rank, j in enumerate(figures.best(node, max_items=RANKED, balance=state.balance), 1):
             rows.append(
                 {
                     "cluster": k,
