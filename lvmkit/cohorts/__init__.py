@@ -1,4 +1,4 @@
-"""Cohorts: events, wide tables, counts and texts become AnnData, sparse rows with titles and attributes, or tensors."""
+"""Cohorts from events, wide tables, counts and texts: AnnData of sparse rows, or count tensors."""
 
 from lvmkit.cohorts import codes
 from lvmkit.cohorts.counts import from_counts

@@ -1,4 +1,4 @@
-"""The last step of every cohort: choose codes and records, name them, wrap them as AnnData."""
+"""Assembly of a cohort: select codes and records, add titles, wrap as AnnData."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -18,7 +18,7 @@ LEVELS = ("category", "full")
 
 @dataclass(frozen=True)
 class CohortOptions:
-    """What the analyst chose; kept with the cohort."""
+    """Options of a cohort, kept with it."""
 
     level: str = "category"
     binary: bool = True

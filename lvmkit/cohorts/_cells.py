@@ -1,4 +1,4 @@
-"""Cells of a sparse tensor: checked, put in order, each place once."""
+"""Cells of a sparse tensor: validation and canonical order."""
 
 from typing import Any
 

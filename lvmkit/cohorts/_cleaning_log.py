@@ -1,4 +1,4 @@
-"""Stated repairs: what was changed or left out is kept with the cohort and said as a warning."""
+"""Cleaning log: what was changed or left out, kept with the cohort and warned of."""
 
 import warnings
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Documents: texts with their ids and attributes, from lists, folders, tables and files of lines."""
+"""Sources of documents: lists, folders, tables and files of lines."""
 
 import gzip
 import json
@@ -46,7 +46,7 @@ class TextSource:
     attributes: pd.DataFrame
     """Indexed by the documents' ids."""
     name: str
-    """What the source is called in messages and in ``uns``; never a path."""
+    """Name of the source in messages and in ``uns``; never a path."""
 
 
 def read(

@@ -1,4 +1,4 @@
-"""From a table of (record, code) entries in DuckDB to the numbers of a sparse matrix."""
+"""Table of (record, code) entries in DuckDB, tallied as a sparse matrix."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from lvmkit.core.validation import listed
 ROUNDED = r"[-+]?\d(\.\d+[eE]\+?|[eE]\+)\d{2,3}"
 """Numbers as spreadsheets write long ones."""
 INEXACT = 2**24
-"""From here on float32 leaves out whole numbers."""
+"""Smallest whole number from which float32 is not exact."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Entries:
 
 @dataclass(frozen=True)
 class Tally:
-    """What was counted: a records × features matrix and the names of both."""
+    """Counts: a records × features matrix and the names of both."""
 
     counts: sparse.csr_array
     records: npt.NDArray[np.object_]

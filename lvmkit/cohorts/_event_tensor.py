@@ -1,4 +1,4 @@
-"""The last steps of every tensor of events: codes numbered, windows, cells counted, rare ones left out, labels."""
+"""Assembly of an event tensor: codes, windows, cells, filtering, labels."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
@@ -29,7 +29,7 @@ Attributes = pd.DataFrame | str | Path | Iterable[str] | None
 
 @dataclass(frozen=True)
 class Plan:
-    """What the analyst chose of a tensor: modes, window, what is rare."""
+    """Options of an event tensor: modes, window, filtering."""
 
     patient: str
     modes: tuple[CodeMode, ...]
@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How sources are opened, and the attributes of patients that belong to them."""
+    """Options of reading: connection, encoding, attributes of the patients."""
 
     attributes: Attributes
     connection: Any

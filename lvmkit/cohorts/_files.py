@@ -1,4 +1,4 @@
-"""Files of events: which ones a path or glob names, other encodings, and what is wrong with a bad one."""
+"""Files of events: paths and globs, encodings, and diagnosis of unreadable files."""
 
 import codecs
 import csv
@@ -18,7 +18,7 @@ from lvmkit.core.validation import require_text
 from lvmkit.core.writing import shown_name
 
 TOLD = "source: cannot read {name!r}: {reason}"
-"""What is said of a file that cannot be read."""
+"""Messages about unreadable files."""
 
 CHUNK = 1 << 20
 PARQUET = {".parquet", ".pq"}

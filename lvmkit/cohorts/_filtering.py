@@ -1,4 +1,4 @@
-"""Which cells and codes of a counted tensor are kept: rare ones are left out, and this is stated."""
+"""Filtering of rare cells and codes of a counted tensor."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Cells(NamedTuple):
         return Cells(tuple(axis[keep] for axis in self.places), self.counts[keep])
 
     def n_patients(self, mode: int) -> Numbers:
-        """How many patients have each code of a mode."""
+        """Count the patients with each code of a mode."""
         patients, codes = self.places[0], self.places[mode]
         if len(self.places) > 2:
             ones = np.ones(len(codes), dtype=np.int8)
@@ -39,7 +39,7 @@ class Cells(NamedTuple):
 
 @dataclass(frozen=True)
 class Thinning:
-    """What the analyst chose to keep."""
+    """Options of filtering."""
 
     min_count: int = 1
     min_patients: int = 1

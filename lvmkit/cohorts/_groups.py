@@ -1,4 +1,4 @@
-"""From the codes of one mode, as written, to the groups that are counted, with a title for each."""
+"""Grouping of the codes of a mode: categories, chapters, CCS groups or a mapping, with titles."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ class CodeMode:
 
     name: str
     column: str
-    """What the column is called in messages."""
+    """Name of the column in messages."""
     system: str | None = None
     group: Group = None
     titles: Mapping[str, str] = field(default_factory=dict)

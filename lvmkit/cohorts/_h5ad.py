@@ -1,4 +1,4 @@
-"""AnnData files that may come from anybody: nothing of other files, no broken matrices, versions told."""
+"""Safe reading of h5ad files: no links to other files, sound matrices, known versions."""
 
 import re
 import subprocess
@@ -22,12 +22,12 @@ from lvmkit.core.writing import in_words
 MAX_DEPTH = 50
 """Groups one inside another."""
 MAX_UNSTORED_BYTES = 1 << 30
-"""What all arrays together may hold beyond what their stored bytes can be the compressed form of."""
+"""Bytes that all arrays together may hold beyond the largest expansion of what is stored."""
 TRIAL = Path(__file__).with_name("_h5ad_trial.py")
 TRIAL_SECONDS, TRIAL_BYTES_PER_SECOND = 20, 1_000_000
 """Patience with the trial of a file."""
 BEGAN, ENDED = b"lvmkit: began", b"lvmkit: ended"
-"""What the trial says."""
+"""Answers of the trial."""
 _MOST_COMPRESSED = 1_100  # deflate, at best
 
 
@@ -58,7 +58,7 @@ def read_h5ad(path: str | Path) -> Any:
 
 
 class _RefusedError(ValueError):
-    """What a file holds and may not; the message names the file."""
+    """Error: a file holds what is not allowed; the message names the file."""
 
 
 def _try(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Spelling of diagnosis codes: which system, lost zeros restored, dots removed, category found."""
+"""ICD codes: system, lost zeros, dots, categories."""
 
 import re
 from collections import Counter

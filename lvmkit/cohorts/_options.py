@@ -1,4 +1,4 @@
-"""Types of the options that all cohorts share."""
+"""Validation of options that all cohorts share."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sources of a cohort as one kind of thing: a relation in a private DuckDB database that can spill to disk."""
+"""Data sources as relations of a private DuckDB database that can spill to disk."""
 
 import glob
 import re
@@ -44,11 +44,11 @@ NUMBERS = {"integer", "float"}
 MOST_COLUMNS = 10_000
 """DuckDB takes seconds to plan queries of wider tables, and cannot be interrupted while it does."""
 EXACT = {"FLOAT": 2**24, "DOUBLE": 2**53}
-"""From here on floating point numbers leave out whole numbers."""
+"""Smallest whole number from which floating point is not exact."""
 QUERY = re.compile(
     r"(?:\s|--.*\n|/\*(?:[^*]|\*(?!/))*\*/|\()*(?:select|with)[\s(*\"\[]", re.IGNORECASE
 )
-"""How a query begins; comments and parentheses may stand before."""
+"""Beginning of a query, after comments and parentheses."""
 ASIDE = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/", re.DOTALL
 )
@@ -57,10 +57,10 @@ WRITING = re.compile(
     r"\b(?:insert\s+into|replace\s+into|delete\s+from|merge\s+into|update\s+\S+\s+set|into)\b",
     re.IGNORECASE,
 )
-"""What no query has that only reads; SELECT … INTO makes a table."""
+"""Words that no read-only query has; SELECT … INTO makes a table."""
 
 UNNAMED = re.compile(r"column\d+")
-"""How DuckDB calls columns without a name."""
+"""DuckDB's names of columns without one."""
 HEADER_COLUMNS = 20
 """So many columns tell a header from a row of values."""
 DAY = r"\d{4,}[-/]\d{1,2}[-/]\d{1,2}"
@@ -83,7 +83,7 @@ class SourceTable:
     kinds: dict[str, str]
     """By column: "text", "integer", "float" or "other"."""
     name: str
-    """What the source is called in messages and in ``uns``; never a path."""
+    """Name of the source in messages and in ``uns``; never a path."""
     zones: Mapping[str, str] = field(default_factory=dict)
     """By column of instants: which time zone gives its days, and why, as a sentence."""
     exact: Mapping[str, int] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""The bundled code tables, read once: ICD-9-CM and ICD-10-CM categories, chapters and titles; CCS groups."""
+"""The bundled code tables: ICD-9-CM and ICD-10-CM categories, chapters and titles; CCS groups."""
 
 from functools import cache
 from importlib.resources import as_file, files

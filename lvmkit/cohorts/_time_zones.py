@@ -1,4 +1,4 @@
-"""Instants as local times: the zone is the one that was recorded with them, else UTC; never this machine's."""
+"""Local times of instants, in the zone recorded with them or UTC."""
 
 import base64
 import glob

@@ -1,4 +1,4 @@
-"""Rows of events in DuckDB as visits at which codes came together, and the counting of their cells."""
+"""Visits: joined tables of events in DuckDB, and the counts of their cells."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class EventTables:
     joined: tuple[str, ...] = ()
     """Tables of patients i that rows must be found in."""
     conditions: tuple[str, ...] = ()
-    """What else must hold of a row that counts."""
+    """Further SQL condition on the rows counted."""
 
     @property
     def given(self) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ Index = Given | None
 
 @dataclass(frozen=True)
 class Window:
-    """Which days count: from `before` days before the index date to `after` days after it."""
+    """Window of days: from `before` days before the index date to `after` days after it."""
 
     index: Index = None
     before: int | None = None

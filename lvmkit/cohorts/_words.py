@@ -1,4 +1,4 @@
-"""Words of documents: what a word is, which ones say nothing, which language it is, which are kept."""
+"""Words of documents: tokens, stop words, language, vocabulary."""
 
 import re
 import unicodedata
@@ -39,7 +39,7 @@ CONTRACTED = """
 
 @dataclass(frozen=True)
 class WordOptions:
-    """What the analyst chose of the words."""
+    """Options of the vocabulary."""
 
     language: str | None = "auto"
     stop_words: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""Diagnosis codes: category, title and chapter of ICD-9-CM and ICD-10-CM codes."""
+"""Diagnosis codes: category, title and chapter in ICD-9-CM and ICD-10-CM."""
 
 from collections.abc import Iterable, Mapping
 

@@ -1,4 +1,4 @@
-"""Documents, or records of people, as the topic dashboard reads them."""
+"""A corpus: counts, texts and attributes of documents or patients' records."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cohorts from a matrix of counts that already exists."""
+"""Cohorts from an existing matrix of counts."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ from lvmkit.core.validation import as_numbers, check_source, listed, require_tex
 __all__ = ["from_counts"]
 
 EXACT = 2**53
-"""From here on floating point numbers leave out whole numbers."""
+"""Smallest whole number from which floating point is not exact."""
 
 
 def from_counts(

@@ -1,4 +1,4 @@
-"""Tensors of counts from long tables of events: patients by diagnoses by medications and the like."""
+"""Count tensors from long tables of events: patients by diagnoses by medications and the like."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

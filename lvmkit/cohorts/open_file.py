@@ -1,4 +1,4 @@
-"""Open a file as a cohort: find out how it is laid out, or say what to tell."""
+"""Cohorts from a file: guess the layout, read, or say what is missing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from lvmkit.core.reading import require_file
 from lvmkit.core.validation import DataWarning
 
 TOLD = "“{name}” cannot be read: {reason}."
-"""What is said of a file that cannot be read."""
+"""Messages about unreadable files."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".h5ad")
 PREVIEW_ROWS = 300
 MOST_ATTRIBUTES = 12
@@ -61,7 +61,7 @@ Kind = Literal["wide", "events", "counts"]
 
 @dataclass(frozen=True)
 class Layout:
-    """How the columns of a table make a cohort."""
+    """Layout of a table: the roles of its columns."""
 
     kind: Kind
     codes: tuple[str, ...]  # Columns of codes (one for events), or of counts

@@ -1,4 +1,4 @@
-"""Which patients of a cohort are looked at: by attribute and by code."""
+"""Subsets of a cohort by attributes and codes."""
 
 from __future__ import annotations
 

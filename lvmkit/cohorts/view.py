@@ -1,4 +1,4 @@
-"""A cohort as an explorer reads it: 0/1 rows for the codes of a mixture, titles, attributes."""
+"""A cohort for a mixture: 0/1 rows in the order of its codes, titles, attributes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class CohortView:
 
     @property
     def source(self) -> str:
-        """What the cohort says of its source, as a heading."""
+        """Source of the cohort, as a heading."""
         told = self.cohort.uns.get("cohort", {})
         name = str(told.get("source", "")) if isinstance(told, Mapping) else ""
         return name[:1].upper() + name[1:] or "Cohort"

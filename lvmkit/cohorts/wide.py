@@ -1,4 +1,4 @@
-"""Cohorts from a wide table: one row per record, diagnoses in columns such as dx01 … dx15."""
+"""Cohorts from a wide table: one row per record, codes in several columns."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

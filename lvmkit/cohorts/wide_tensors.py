@@ -1,4 +1,4 @@
-"""Tensors of counts from a wide table: several columns for each mode, such as dx1 … dx15 and pr1 … pr8."""
+"""Count tensors from a wide table: several columns per mode, such as dx1 … dx15 and pr1 … pr8."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,1 +1,1 @@
-"""Mixture models: distributions, E step, EM, Gibbs sampling, and the estimators that stand on them."""
+"""Mixture models: distributions, E step, EM, Gibbs sampling, and the estimators."""

@@ -28,7 +28,7 @@ LARGE_CHANGE = 0.5
 
 
 class _OfRows:
-    """An attribute that a model has of the rows it was fitted to; where there are none, an error says why."""
+    """Descriptor of an attribute of the fitted rows; missing, it raises an error that says why."""
 
     def __init__(self, method: str) -> None:
         self.method = method

@@ -1,4 +1,4 @@
-"""From a clustering and a choice of patients to assignments, each computed once."""
+"""Cluster assignments, counts and associations of one cohort, computed once and cached."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MATCH = 0.5  # clusters that share more than half of their patients keep name an
 
 @dataclass(frozen=True, eq=False)
 class ClusterView:
-    """What is looked at: the unit of undo and redo."""
+    """A clustering and a subset of the cohort: the unit of undo and redo."""
 
     clustering: Clustering  # Components, groups, names and notes
     subset: Subset  # Whose patients are shown

@@ -1,4 +1,4 @@
-"""Which patient belongs to which cluster, and what follows from it."""
+"""Posterior probabilities, labels and sizes of the clusters for the patients shown."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def assign(
 
 @dataclass(frozen=True)
 class Moves:
-    """Who changed cluster when one was split."""
+    """Numbers of patients who changed cluster in a split."""
 
     came: int  # Patients of other clusters who are now in a part of it
     left: int  # Its patients who are now in another cluster

@@ -53,7 +53,7 @@ from lvmkit.moments import POISSON, RAW, Moments, Weighting, WhitenedMoments
 from lvmkit.moments.whitened import Whitened
 
 GIVEN = "given"
-"""What is observed: all entries but NaN."""
+"""Value of `observed`: all entries but NaN are."""
 NOT_OBSERVED = ", or judge rows with gaps by predict_proba(X, observed=...)"
 
 INITS = ("corrected", "asvtd", "3v-mom", "3v-tpm", "random")

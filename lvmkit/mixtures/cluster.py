@@ -1,4 +1,4 @@
-"""One cluster and the mixture its components belong to."""
+"""Clusters of mixture components, and the mixture itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Mixture:
 
     weights: Array  # (k,): Probability of each component; sums to 1
     centers: Array  # (k, d): Probability of each code in each component
-    codes: tuple[str, ...]  # What the columns of `centers` mean
+    codes: tuple[str, ...]  # Names of the columns of `centers`
     placing: Any = None
 
     @classmethod

@@ -1,4 +1,4 @@
-"""The value an explorer works on: which components form which clusters. Changes give new values."""
+"""Immutable clustering: which components form which clusters, with names and notes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixtures of a family: E step, M step and posteriors, by row blocks."""
+"""E step and M step of mixtures, log-densities and posteriors, by blocks of rows."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple

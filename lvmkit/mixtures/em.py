@@ -1,4 +1,4 @@
-"""Expectation-maximization: one loop for every model, its history, and why it stopped."""
+"""The EM loop: parameters, objective per step, and the stopping rule."""
 
 from collections.abc import Callable
 from typing import Generic, Literal, NamedTuple, TypeVar
@@ -14,7 +14,7 @@ StoppedBy = Literal["tol", "weights", "max_iter", "moments"]
 
 
 class EMResult(NamedTuple, Generic[P]):
-    """Where the loop ended."""
+    """Parameters, objectives and stopping rule of a run."""
 
     params: P
     """Parameters after the last step."""

@@ -1,4 +1,4 @@
-"""Why a patient belongs to a cluster: the posterior probability as a product of odds."""
+"""Posterior probability of a cluster explained as a product of odds, code by code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HUGE = 10_000.0
 
 @dataclass(frozen=True)
 class Factor:
-    """What one code does to the odds of a cluster."""
+    """Factor of one code in the odds of a cluster."""
 
     code: str  # The code
     present: bool  # Whether the patient has it
@@ -38,7 +38,7 @@ class Evidence:
     prior: float  # Share of the cluster, as the probability before any code is known
     factors: tuple[Factor, ...]  # In the order in which they are applied
     n_rest: int  # Number of other codes, all absent
-    rest: float  # What these do to the odds together
+    rest: float  # Factor of these in the odds, together
     posteriors: tuple[float, ...]  # Probability of every cluster, in the order of the clustering
     posterior: float  # That of `cluster`
 

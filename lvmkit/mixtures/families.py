@@ -1,4 +1,4 @@
-"""Families of distributions of a row given its state: likelihood, M step, sampling, valid set."""
+"""Families of distributions of a row given its component: likelihood, M step, sampling, valid set."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ class Family:
 class Prior:
     """Imaginary rows that keep estimates inside their valid set."""
 
-    strength: float  # How many imaginary rows every state receives
+    strength: float  # Pseudo-counts: rows added to every state
     mean: Array  # (d,): Their mean, strictly inside the valid set
 
     @classmethod

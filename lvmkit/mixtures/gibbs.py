@@ -1,4 +1,4 @@
-"""Gibbs sampling of documents' topic mixtures when topics and alpha are known; many documents at a time."""
+"""Gibbs sampling of documents' topic mixtures, topics and alpha given; many documents at a time."""
 
 from collections.abc import Iterator
 from typing import Any, ClassVar
@@ -161,7 +161,7 @@ _ONE = np.float32(1)
 
 
 class Sampler:
-    """What all blocks share: the topics by groups of a width, the prior and the random numbers."""
+    """Topics by groups, prior and random numbers that all blocks share."""
 
     def __init__(
         self, topics: Array, alpha: Array, schedule: tuple[int, int, int], lanes: type["Lanes"]

@@ -1,4 +1,4 @@
-"""Where EM starts: from moments, or at random."""
+"""Initial parameters of EM: from moments, or random."""
 
 import warnings
 from collections.abc import Callable
@@ -34,7 +34,7 @@ DENSE_MOMENTS = 4_000
 
 
 class Method(NamedTuple):
-    """How to decompose, where a start leaves it open."""
+    """A decomposition and its seed."""
 
     decompose: Callable[..., Components] | None = None
     """One of `lvmkit.decompose.BY_NAME`; None for what the start is known for."""
@@ -43,7 +43,7 @@ class Method(NamedTuple):
 
 
 OWN = Method()
-"""What each start is known for."""
+"""The decomposition that belongs to a start."""
 
 
 def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:

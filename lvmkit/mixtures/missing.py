@@ -1,4 +1,4 @@
-"""Masks of observed features, from what users pass: a mask, a table, indexes or names."""
+"""Masks of observed features: validation of what users pass."""
 
 from collections.abc import Mapping, Sequence, Set
 from typing import Any

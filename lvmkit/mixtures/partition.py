@@ -1,4 +1,4 @@
-"""The cut of a tree as a fitted clustering, which other dashboards take like a model."""
+"""The cut of a tree as a fitted clustering, with the interface of a mixture."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def borderline(assignment: Assignment, position: int, *, count: int = 10) -> npt
 
 @dataclass(frozen=True)
 class TypedCodes:
-    """What was understood of codes typed by hand."""
+    """Codes parsed from typed text."""
 
     known: tuple[str, ...]  # Codes of the model
     unknown: tuple[str, ...]  # What the model has no code for, as typed
@@ -45,7 +45,7 @@ class TypedCodes:
 
     @property
     def text(self) -> str:
-        """What was understood, in words."""
+        """The parsed codes in words."""
         parts = []
         if self.shortened:
             pairs = ", ".join(f"{typed} as {code}" for typed, code in self.shortened)

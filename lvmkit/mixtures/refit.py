@@ -1,4 +1,4 @@
-"""Fits that a dashboard asks for, with the checks and words of a dashboard."""
+"""Fits started from a dashboard: checks of the size, fits without warnings, splits of a cluster."""
 
 from __future__ import annotations
 

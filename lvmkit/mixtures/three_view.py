@@ -1,4 +1,4 @@
-"""Three-view starts: features are split into three groups, so that no moment has coinciding indexes."""
+"""Three-view starts: moments between three groups of features, free of coinciding indexes."""
 
 import warnings
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What a dashboard shows of topics and a corpus: numbers, with small counts of people hidden."""
+"""Sizes, shares and words of topics in a corpus, with small counts of people suppressed."""
 
 from __future__ import annotations
 

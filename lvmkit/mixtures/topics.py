@@ -1,4 +1,4 @@
-"""The topics of a fitted model as values: words, shares, names, and what they mean for a corpus."""
+"""Topics of a fitted model: words, shares, names, relevance."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class Topics:
     """Topics of one fitted model; their numbers are the rows of its `centers_`."""
 
     model: Any  # Fitted
-    words: tuple[str, ...]  # What the columns mean
+    words: tuple[str, ...]  # Names of the columns
     centers: Array
     weights: Array  # (k,): Share of each topic
     mass: Array
-    names: tuple[str, ...]  # What the reader calls them
+    names: tuple[str, ...]  # Names given by the reader
 
     @classmethod
     def of(cls, model: Any, words: Sequence[str] | None) -> Topics:

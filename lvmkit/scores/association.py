@@ -1,4 +1,4 @@
-"""Each code against each cluster: effect sizes with intervals, and tests."""
+"""Association of codes with clusters: effect sizes with intervals, and tests."""
 
 from collections.abc import Sequence
 from typing import Any

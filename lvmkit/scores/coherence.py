@@ -1,4 +1,4 @@
-"""Coherence: do the words of a topic occur in the same documents."""
+"""Coherence of topics: co-occurrence of their words in documents."""
 
 from typing import Any
 

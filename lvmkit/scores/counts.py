@@ -1,4 +1,4 @@
-"""How many rows of each cluster have each code: what tables and charts are made of."""
+"""Counts of rows with each code in each cluster: the basis of tables and charts."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

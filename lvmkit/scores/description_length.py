@@ -1,4 +1,4 @@
-"""Description length: what a model costs to write down, and the data given the model."""
+"""Description length: the cost of a model plus that of the data given the model."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How much of counts a factorization explains."""
+"""Fit of a factorization to counts: one minus the relative error in the Frobenius norm."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Two clusterings of the same rows: which cluster is which, and how far they agree."""
+"""Matching of two clusterings of the same rows, error rate and adjusted Rand index."""
 
 from typing import Any, NamedTuple
 

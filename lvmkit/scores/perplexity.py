@@ -1,4 +1,4 @@
-"""Perplexity: how well a topic model predicts the words of documents it knows half of."""
+"""Held-out perplexity of topic models by document completion."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Predictive power: does the cluster of a row tell an outcome that the clustering has not seen."""
+"""Predictive power: accuracy of clusters for an outcome that the clustering has not seen."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Relevance and lift: which features set a state apart from the others."""
+"""Relevance and lift of features in a component."""
 
 import numpy as np
 

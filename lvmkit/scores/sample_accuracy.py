@@ -1,4 +1,4 @@
-"""How far moments estimated from documents can be from the true ones."""
+"""Error bounds of moments estimated from documents."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""How many components: the same model with several numbers of them, scored side by side."""
+"""Selection of the number of components by several scores side by side."""
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ HIGHER_IS_BETTER = {
 
 
 class _Task(NamedTuple):
-    """What is scored, and on what."""
+    """Scores to compute, and the data for them."""
 
     estimator: Any
     rows: Any

@@ -1,1 +1,1 @@
-"""Mixtures of tensor normal distributions: what `models.TensorNormalMixture` computes with."""
+"""Mixtures of tensor normal distributions."""

@@ -8,7 +8,7 @@ from lvmkit.core.typing import Array
 
 
 class Contrasts(NamedTuple):
-    """How the means of K clusters become K - 1 differences, and discriminants a rule for each cluster."""
+    """Maps from K means to K - 1 differences, and from discriminants to a rule per cluster."""
 
     differences: Array  # (K - 1, K): Takes the means to their differences
     spread: Array

@@ -1,4 +1,4 @@
-"""Covariances of the modes from moments, as in DEEM, and how modes share their scale."""
+"""Moment estimates of the modes' covariances, and their common scale."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from lvmkit.tensors.modes import scatter
 NOTHING = 1e-14
 """A variance within clusters below this share of all is rounding."""
 SCALES = ("trace", "first_entry")
-"""How the one scale that the covariances of the modes have together is estimated and shared among them."""
+"""Estimates of the common scale of the modes' covariances, and how the modes share it."""
 
 
 def moment_covariances(

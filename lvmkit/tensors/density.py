@@ -1,4 +1,4 @@
-"""The density that a fit stands for: by which numbers of clusters and penalties are compared."""
+"""The mixture density of a fit, by which BIC compares penalties and numbers of clusters."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""The rule that assigns tensors to clusters, and the density behind it."""
+"""Discriminant rule: posteriors, log-densities and samples of a tensor normal mixture."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -15,7 +15,7 @@ SPARSE = 0.3
 
 
 class Rule(NamedTuple):
-    """What the posteriors follow from; all arrays are flat: p = p_1 ... p_M."""
+    """Weights, means and discriminants that determine the posteriors; arrays are flat, p = p_1 ... p_M."""
 
     weights: Array  # (K,): Weights of the clusters
     means: Array  # (K, p): Their means

@@ -1,4 +1,4 @@
-"""From a first guess of the posteriors to a fitted mixture: EM, and the doubly enhanced EM."""
+"""EM and doubly enhanced EM (DEEM) for tensor normal mixtures."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -44,7 +44,7 @@ class CenteredSamples:
 
 @dataclass(frozen=True)
 class EMOptions:
-    """How to fit."""
+    """Options of EM and DEEM."""
 
     contrasts: Contrasts
     penalty: float = 0.0

@@ -1,4 +1,4 @@
-"""The group lasso of DEEM's E step: sparse discriminants, by products in the modes and small Newton steps."""
+"""The group lasso of DEEM: sparse discriminants by proximal and Newton steps, with a duality gap."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -21,9 +21,9 @@ SHARE, MOST = 16, 100
 RTOL = 1e-3
 """To which conjugate gradients solve for a Newton step."""
 TURNS, FEW = 30, 200
-"""How many shortened Newton steps follow one another at most, among no more than so many entries."""
+"""Shortened Newton steps in a row at most, and the number of entries up to which they are taken."""
 ROUNDING, IDLE = 1e-15, 10
-"""What falls by less, so many times in a row, falls no more."""
+"""Relative decrease, so many times in a row, that counts as none."""
 HALVINGS = 30
 
 

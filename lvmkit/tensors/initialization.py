@@ -1,4 +1,4 @@
-"""First guesses of which sample belongs to which cluster."""
+"""Initial posteriors: k-means, k-means after whitening, random centers."""
 
 from collections.abc import Sequence
 

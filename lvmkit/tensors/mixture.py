@@ -1,4 +1,4 @@
-"""Mixtures of tensor normal distributions: clusters of matrices and tensors, and the entries that tell them apart."""
+"""Tensor normal mixture: clusters of matrices and tensors, and the entries that discriminate."""
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Tensors by their modes: unfolding, products with a matrix in a mode, and sums of squares of a mode."""
+"""Tensor algebra by mode: unfolding, products with a matrix, scatter matrices."""
 
 from collections.abc import Sequence
 from functools import reduce

@@ -1,4 +1,4 @@
-"""The best of several starts, for one penalty or along a path of them."""
+"""Best of several starts, for one penalty or along a path of penalties."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -27,9 +27,9 @@ N_PENALTIES = 15
 LEAST = 0.02
 """The smallest penalty of a path, as a share of the largest."""
 DEGENERATE = ("penalty", "empty")
-"""How a fit ends that has no entry selected, or a cluster without samples."""
+"""`stopped_by` of degenerate fits: no entry selected, or a cluster without samples."""
 FOLLOWED = 3
-"""How many of the best ends of a penalty have their starts tried again with the next."""
+"""Number of best ends of a penalty whose starts are tried again with the next."""
 PREVIOUS, SMALLER_PENALTY = -1, -2
 """Instead of the number of a start: what the penalty before, or a smaller one, led to."""
 SMALLER = (0.5, 0.25)
@@ -53,7 +53,7 @@ def threads(n_jobs: int | None) -> Iterator[Mapper]:
 
 
 class Found(NamedTuple):
-    """What several starts led to."""
+    """Fits from several starts, and the best one's density."""
 
     penalty: float  # Of all of them
     fits: tuple[TensorFit, ...]  # One for each start

@@ -1,4 +1,4 @@
-"""Which penalty, and how many clusters: tensor normal mixtures fitted side by side."""
+"""Selection of the penalty and of the number of clusters by BIC."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What users give: tensors, and a first guess of the clusters; refused with what was found and what to do."""
+"""Validation of tensors and of initial posteriors."""
 
 import warnings
 from typing import Any

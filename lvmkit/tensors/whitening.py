@@ -1,4 +1,4 @@
-"""Samples in coordinates that take their covariances out: maximum likelihood by the flip-flop algorithm."""
+"""Whitened samples: maximum likelihood of the modes' covariances by the flip-flop algorithm."""
 
 from collections.abc import Sequence
 

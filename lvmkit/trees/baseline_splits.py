@@ -1,4 +1,4 @@
-"""Splits to compare with: by the principal direction, and by two means."""
+"""Baseline splits: principal direction and two-means."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What hierarchical methods of moments are compared with, by one interface."""
+"""Baseline hierarchical clusterings with the interface of `SpectralTree`."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The two leading directions of the rows of a node, from sums, from the rows, or from their products."""
+"""The two leading eigenpairs of a node's rows: from sums, rows or their products."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The numbers of every node of a tree: rows, codes and words, with small counts of people hidden."""
+"""Counts, codes and words of every node of a tree, with small counts of people suppressed."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ class TreeFigures:
 
     @cached_property
     def reasons(self) -> list[str]:
-        """Why each leaf is one; "" for other nodes, and where few people would be spoken of."""
+        """Reason of each leaf; "" for other nodes, and where it would tell of few people."""
         nodes, hidden = self.counted.layout.tree.nodes, self._rows[1]
         few = [gone or node.size < self.threshold for node, gone in zip(nodes, hidden, strict=True)]
         return ["" if gone else node.reason for node, gone in zip(nodes, few, strict=True)]
@@ -174,7 +174,7 @@ class TreeFigures:
 
     @cached_property
     def hints(self) -> list[str]:
-        """What tells each node from the one it is a part of: more frequent codes, in a few words."""
+        """Titles of the codes more frequent in each node than in its parent."""
         layout = self.counted.layout
         found = [""] * len(layout)  # all rows are told by nothing
         few, step = min(HINTED, len(self.words)), max(AT_ONCE // max(len(self.words), 1), 1)
@@ -189,7 +189,7 @@ class TreeFigures:
         return found
 
     def _more(self, nodes: Any, parents: Any) -> Array:
-        """How much each code adds to the divergence of nodes from those they are parts of."""
+        """Contribution of each code to the divergence of nodes from their parents."""
         own, whole = self.shares(nodes), self.shares(parents)
         with np.errstate(divide="ignore", invalid="ignore"):
             added = own * np.log(own / whole)

@@ -1,4 +1,4 @@
-"""Growing a tree: which nodes are split, in which order, and why the others are not."""
+"""Tree growth: order of the splits, stopping rules and reasons."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

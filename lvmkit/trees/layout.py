@@ -1,4 +1,4 @@
-"""A tree as arrays: parents, parts, and the stretch of leaves below each node."""
+"""A tree as arrays: parents, children, and the range of leaves below each node."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEEP = 10  # splits above a node; farther down its path is no name any more
 
 
 class TreeLayout:
-    """What the navigator asks of a tree again and again, found once."""
+    """Arrays of a tree that are computed once: order, depth, leaves below each node."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree

@@ -1,4 +1,4 @@
-"""SIDIWO and a model: a split by the likelihood of two pseudo-centers."""
+"""SIDIWO with a model: a split by the likelihood of two components."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""D-SIDIWO: a split by the geometry of the rows alone."""
+"""D-SIDIWO: a split by the second-order geometry of the rows."""
 
 import numpy as np
 from scipy import sparse

@@ -1,4 +1,4 @@
-"""Nested clusters: rows are split in two by the method of moments, and their parts again."""
+"""Spectral tree: rows split in two by the method of moments, recursively."""
 
 import warnings
 from functools import partial

@@ -1,4 +1,4 @@
-"""Does a split reappear on resampled rows: the same for rows in any order."""
+"""Support of a split: agreement with splits of resampled rows."""
 
 from collections.abc import Callable, Sequence
 

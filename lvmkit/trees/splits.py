@@ -1,4 +1,4 @@
-"""What a way of splitting returns: who goes where and by what, or why the rows cannot be split."""
+"""Interface of splits: rows and sums in, a split or the reason for none out."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -85,7 +85,7 @@ class NoSplit(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """What is known of a node before its rows are looked at."""
+    """Sums over the rows of a node."""
 
     first: Array
     """(d,): Σ x."""

@@ -1,1 +1,1 @@
-"""How many phenotypes to ask for: runs over numbers of components, and how unlike their answers are."""
+"""Selection of the number of components of a factorization."""

@@ -31,7 +31,7 @@ ALIKE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class RankRuns:
-    """What several starts found for one number of components. unlike (B, B), fits (B,), nonzeros (B, modes)."""
+    """Results of several starts for one number of components. unlike (B, B), fits (B,), nonzeros (B, modes)."""
 
     n_components: int  # Their number, R
     unlike: Array  # (B, B): Dissimilarity of each pair of starts
@@ -211,7 +211,7 @@ class _Again(type):
 
 
 class _SaidBefore(Warning, metaclass=_Again):
-    """What to ignore: every fit to the same data would say the same of them."""
+    """Filter category of data warnings that another fit to the same data has raised."""
 
     # Filters hold for all threads, and to set one for a while and take it back disturbs those of others. This one can
     # stay: it lets all else through.

@@ -1,1 +1,1 @@
-"""How well components hold: refits on resampled rows, compared, judged and averaged."""
+"""Stability of clusters under resampling."""

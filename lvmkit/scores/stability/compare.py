@@ -49,7 +49,7 @@ class _Cell(NamedTuple):
 
 
 class Recommendation(NamedTuple):
-    """What to take, and why."""
+    """A recommended value and the reason."""
 
     value: Any  # None where no value could be judged
     why: str  # In words
