@@ -1,4 +1,4 @@
-"""Documents gathered by the values of an attribute: numbers, dates by year or month, categories."""
+"""Documents grouped by the values of an attribute: numbers, dates by year or month, categories."""
 
 from itertools import pairwise
 from typing import Any

@@ -1,4 +1,4 @@
-"""How sets of covariates arise along a path of clusterings, as a tree, and what of it is shown."""
+"""Tree of the sets that covariates join along a path of clusterings, and the part of it that is shown."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import whole_numbers
 
 
-def called(path: Any, names: Sequence[str] | None, d: int) -> list[str]:
+def covariate_names(path: Any, names: Sequence[str] | None, d: int) -> list[str]:
     """Return what covariates are called."""
     known = path.feature_names if names is None else names
     if known is None:
@@ -39,7 +39,7 @@ def members_of(labels: Labels, cluster: int | None, covariates: Sequence[int] | 
     return np.flatnonzero(inside)
 
 
-def grown(path: Any, at: int, members: Labels) -> list[dict[str, Any]]:
+def merge_rows(path: Any, at: int, members: Labels) -> list[dict[str, Any]]:
     """Return the sets that arise, from the clusters of the solution down to single covariates."""
     rows: list[dict[str, Any]] = []
     order = sorted(range(len(path)), key=lambda step: path[step].nu)
@@ -108,8 +108,8 @@ def speaks_for(coef: npt.ArrayLike) -> tuple[Labels, Array]:
         return weights.argmax(axis=0), np.exp(best[-1] - second)
 
 
-def shown_of(
-    rows: list[dict[str, Any]], covariates: Sequence[int] | None, least: float, most: int
+def shown_leaves(
+    rows: list[dict[str, Any]], covariates: Sequence[int] | None, least: float, max_items: int
 ) -> set[int]:
     """Choose the leaves that are shown."""
     wanted = None if covariates is None else {int(j) for j in covariates}
@@ -121,10 +121,10 @@ def shown_of(
         and (wanted is None or row["covariate"] in wanted)
     ]
     leaves.sort(key=lambda row: (-row["odds_ratio"], row["covariate"]))
-    return {row["node"] for row in leaves[:most]}
+    return {row["node"] for row in leaves[:max_items]}
 
 
-def ordered(rows: list[dict[str, Any]], shown: set[int]) -> pd.DataFrame:
+def visible_rows(rows: list[dict[str, Any]], shown: set[int]) -> pd.DataFrame:
     """Return what is seen of the tree, depth first: no set with one part but the clusters of the solution."""
     children: dict[int, list[int]] = {row["node"]: [] for row in rows}
     for row in reversed(rows):  # parts come after what they are parts of
@@ -149,11 +149,11 @@ def ordered(rows: list[dict[str, Any]], shown: set[int]) -> pd.DataFrame:
     table = pd.DataFrame(found, columns=[*columns, "odds_ratio"])
     for name in ("parent", "covariate"):
         table[name] = pd.array(table[name].tolist(), dtype="Int64")
-    table["order"] = _orders(found)
+    table["order"] = _heights(found)
     return table
 
 
-def _orders(found: list[dict[str, Any]]) -> Array:
+def _heights(found: list[dict[str, Any]]) -> Array:
     """Return places from top: covariates one below the other, sets in the middle of their parts."""
     order: dict[int, float] = {}
     leaves = [row["node"] for row in found if row["covariate"] is not None]

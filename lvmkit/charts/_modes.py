@@ -1,4 +1,4 @@
-"""What the modes of a tensor and the entries along them are called."""
+"""Names of a tensor's modes and of the entries along them."""
 
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple

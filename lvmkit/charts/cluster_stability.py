@@ -1,4 +1,4 @@
-"""How stable each cluster is: its likeness to the best match in repeated fits, by name."""
+"""Stability of each cluster: the mean Jaccard index with its best match in repeated fits."""
 
 from collections.abc import Hashable
 from typing import Any

@@ -1,4 +1,4 @@
-"""Where a code sits: its share in each cluster against all records."""
+"""Share of one code in each cluster, with its interval, against all records."""
 
 import altair as alt
 import numpy as np

@@ -1,4 +1,4 @@
-"""Two clusters side by side, or one against all others: the codes that differ most."""
+"""Codes whose shares differ most between two clusters, or between one and all others."""
 
 from typing import Any, NamedTuple
 

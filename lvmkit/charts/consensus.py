@@ -1,4 +1,4 @@
-"""The consensus heat map: how often two rows fall into the same cluster, ordered by cluster."""
+"""Consensus heat map: how often two rows fall into the same cluster, ordered by cluster."""
 
 from typing import Any, NamedTuple
 

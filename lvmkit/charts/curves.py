@@ -1,4 +1,4 @@
-"""How a quantity depends on another, one line per method, with what repeats vary."""
+"""A quantity against another, one line per method, with the spread of repeats."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

@@ -1,4 +1,4 @@
-"""How a clustering of covariates came about along ν: a tree from single covariates to its clusters."""
+"""Dendrogram of covariates along ν: from single covariates to the clusters of a solution."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts._frame import drawn, fitted, frame, margin, text_width, x_pixels, y_pixels
-from lvmkit.charts._merges import called, grown, members_of, ordered, shown_of
+from lvmkit.charts._merges import (
+    covariate_names,
+    members_of,
+    merge_rows,
+    shown_leaves,
+    visible_rows,
+)
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, TEXT_SIZE
 from lvmkit.core import moved
@@ -95,11 +101,11 @@ def dendrogram_table(
         msg = f"step={step}; the path has solutions 0 to {len(path) - 1}"
         raise ValueError(msg)
     labels = np.asarray(path[at].labels)
-    texts = called(path, names, len(labels))
+    texts = covariate_names(path, names, len(labels))
     members = members_of(labels, cluster, covariates)
-    rows = grown(path, at, members)
-    shown = shown_of(rows, covariates, min_odds_ratio, max_items)
-    table = ordered(rows, shown)
+    rows = merge_rows(path, at, members)
+    shown = shown_leaves(rows, covariates, min_odds_ratio, max_items)
+    table = visible_rows(rows, shown)
     table["nu"] = [float(path[s].nu) for s in table["step"]]
     table["label"] = ["" if pd.isna(j) else texts[int(j)] for j in table["covariate"]]
     classes = [str(name) for name in np.asarray(path.classes).tolist()]

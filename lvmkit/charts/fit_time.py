@@ -1,4 +1,4 @@
-"""Accuracy against time: the fit that each method reaches, and how long it takes, for several numbers of components."""
+"""Fit against time of each method, for several numbers of components."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,4 @@
-"""The disease-frequency chart: the most frequent codes in each cluster (Ruffini 2017, figure 1a)."""
+"""Disease-frequency chart: the most frequent codes in each cluster (Ruffini 2017, figure 1a)."""
 
 from collections.abc import Sequence
 from typing import Any

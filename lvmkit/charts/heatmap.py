@@ -1,4 +1,4 @@
-"""The heat map of records by codes, sorted by cluster (Ruffini 2017, figure 1b)."""
+"""Heat map of records by codes, sorted by cluster (Ruffini 2017, figure 1b)."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

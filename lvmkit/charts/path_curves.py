@@ -1,4 +1,4 @@
-"""What happens along ν: number of clusters, marginal likelihood and accuracy, as small multiples."""
+"""Small multiples along ν: number of clusters, marginal likelihood and accuracy."""
 
 from typing import Any
 

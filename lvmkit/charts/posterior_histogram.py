@@ -1,4 +1,4 @@
-"""How surely samples belong to their clusters: a histogram of the largest posterior, cluster by cluster."""
+"""Histograms of the largest posterior of each sample, one per cluster."""
 
 from collections.abc import Sequence
 from typing import Any

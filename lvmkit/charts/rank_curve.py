@@ -1,4 +1,4 @@
-"""How many phenotypes: reproducibility, fit and conciseness against their number, as small multiples."""
+"""Small multiples against the number of phenotypes: reproducibility, fit and conciseness."""
 
 import altair as alt
 import numpy as np

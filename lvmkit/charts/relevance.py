@@ -1,4 +1,4 @@
-"""What sets a cluster apart: its most relevant codes (Ruffini 2017, tables 1 and 2)."""
+"""Most relevant codes of a cluster (Ruffini 2017, tables 1 and 2)."""
 
 from typing import Any
 

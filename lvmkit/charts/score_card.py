@@ -1,4 +1,4 @@
-"""One phenotype as a card: its features by mode with integer scores as levels, and who has it."""
+"""Score card of a phenotype: features by mode with integer scores, and the patients at each score."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""How many components: each score against their number, as small multiples."""
+"""Small multiples of scores against the number of components."""
 
 import altair as alt
 import numpy as np

@@ -1,4 +1,4 @@
-"""How many records each cluster has."""
+"""Number of records in each cluster."""
 
 from collections.abc import Collection
 

@@ -1,4 +1,4 @@
-"""What becomes of the entries of the discriminants as λ grows: their strength, and how many are left."""
+"""Strength of the discriminants' entries along λ, and the number of selected entries."""
 
 from collections.abc import Collection, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""How stable methods are: the agreement of repeated fits."""
+"""Agreement of repeated fits, by method."""
 
 from collections.abc import Mapping
 

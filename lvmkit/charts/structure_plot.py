@@ -1,4 +1,4 @@
-"""To which cluster each sample belongs, and how surely: one bar per sample, sorted."""
+"""Structure plot: one bar per sample, divided by its posteriors, sorted by cluster."""
 
 from collections.abc import Sequence
 from typing import Any

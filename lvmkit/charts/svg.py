@@ -73,7 +73,7 @@ def svg(chart: alt.TopLevelMixin) -> str:
     spec = _specification(chart)
     tokens = Tokens()
     picture = tokens.put_back(_converter().vegalite_to_svg(tokens.shortened(spec)))
-    return _at_home(picture, str(spec.get("description", "")))
+    return _for_page(picture, str(spec.get("description", "")))
 
 
 @checked(scale=0)
@@ -180,7 +180,7 @@ def _specification(chart: alt.TopLevelMixin) -> dict[str, Any]:
     return spec
 
 
-def _at_home(picture: str, description: str) -> str:
+def _for_page(picture: str, description: str) -> str:
     """Adapt vl-convert's SVG to a page: its colors, links inside the page, ids that clash with none."""
     picture = re.sub(
         r'<rect width="[\d.]+" height="[\d.]+" fill="(?:white|transparent)"/>', "", picture, count=1
@@ -197,12 +197,12 @@ def _at_home(picture: str, description: str) -> str:
     picture = re.sub(r' aria-label="(?:Title|Subtitle) text \'[^"]*"', "", picture)
     picture = re.sub(r'<a xlink:href="[^"]*/null"[^>]*>(.*?)</a>', r"\1", picture)
     picture = re.sub(r' font-family="[^"]*"', "", picture)
-    picture = _held(picture)
+    picture = _with_held_labels(picture)
     named = f'<svg role="group" aria-label="{escape(description)}" font-family="{FONT}" '
     return "".join(_linked(picture)).replace("<svg ", named, 1)
 
 
-def _held(picture: str) -> str:
+def _with_held_labels(picture: str) -> str:
     """Give labels of rows that could leave the picture in a wide font the width that they have in Arial."""
     inside = _INSIDE.search(picture)
     if inside is None:

@@ -1,4 +1,4 @@
-"""How many clusters and which λ: BIC, and the error where the truth is known."""
+"""BIC, and the error rate where the truth is known, against λ or the number of clusters."""
 
 from collections.abc import Mapping
 from typing import Any

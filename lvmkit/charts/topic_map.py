@@ -1,4 +1,4 @@
-"""How far topics lie from each other, as a map: circles as large as the topics' shares."""
+"""Map of topics: near ones use similar words, circles are as large as shares."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What whitening does to two centers: oblique before, perpendicular after."""
+"""Two centers before and after whitening: oblique, then perpendicular."""
 
 from collections.abc import Sequence
 from typing import Any
