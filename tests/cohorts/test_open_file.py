@@ -210,3 +210,9 @@ def test_real_files_are_recognized(real_data):
     assert diabetes.codes == ("diag_1", "diag_2", "diag_3")
     synthea = guess(preview(real_data / "synthea1k" / "conditions.csv.gz"))
     assert synthea == Layout("events", ("CODE",), "PATIENT", title="DESCRIPTION")
+
+
+def test_a_guess_is_told_in_words():
+    rows = pd.DataFrame({"dx1": ["428.0", "250"], "dx2": ["585", ""], "age": ["70", "61"]})
+    told = "one row per record, codes in 2 columns (dx1, dx2); kept as attributes: age"
+    assert guess(rows).text == told

@@ -63,3 +63,8 @@ def test_counts_are_read_as_present_and_missing_codes_as_absent(cohort):
 def test_what_is_not_a_cohort_is_refused():
     with pytest.raises(TypeError, match=r"needs a cohort .*found DataFrame"):
         CohortView(pd.DataFrame({"a": [1]}))
+
+
+def test_a_choice_is_told_in_words():
+    assert Subset(ranges={"age": (65, 80)}, having=("428",)).text == "age 65 to 80, with 428"
+    assert Subset().text == "all patients"

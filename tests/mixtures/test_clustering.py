@@ -3,6 +3,7 @@ import pytest
 
 from lvmkit.mixtures.cluster import Mixture
 from lvmkit.mixtures.clustering import Clustering
+from lvmkit.mixtures.partition import TreeCut
 
 
 @pytest.fixture
@@ -81,3 +82,23 @@ def test_annotations_of_another_model_are_refused(clustering):
     other = Mixture(np.array([0.5, 0.5]), np.full((2, 3), 0.5), clustering.mixture.codes)
     with pytest.raises(ValueError, match="belong to another model"):
         Clustering.from_annotations(other, annotations)
+
+
+def test_a_merged_cluster_has_a_new_id_and_its_name_until_it_is_taken_back():
+    mixture = Mixture(np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.7]]), ("428", "250"))
+    merged = Clustering.of(mixture).merged([0, 1], name="Everyone")
+    assert [(c.id, c.label, c.components) for c in merged.clusters] == [(2, "Everyone", (0, 1))]
+    assert [c.id for c in merged.unmerged(2).clusters] == [0, 1]
+
+
+def test_the_cut_of_a_tree_is_certain_of_the_cluster_of_each_row():
+    cut = TreeCut(
+        np.eye(2),
+        np.array([0.5, 0.5]),
+        ["a", "b"],
+        assign=lambda X: np.asarray(X)[:, 1].astype(int),
+        nodes=[1, 2],
+        names=["", ""],
+    )
+    np.testing.assert_array_equal(cut.predict([[1, 0], [0, 1]]), [0, 1])
+    np.testing.assert_array_equal(cut.predict_proba([[1, 0], [0, 1]]), np.eye(2))

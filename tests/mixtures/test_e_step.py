@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from scipy.special import logsumexp
 
-from lvmkit.mixtures.e_step import MixtureParams, expected_sums, log_joint, smoothed
+from lvmkit.mixtures.e_step import MixtureParams, expected_sums, log_joint, posteriors, smoothed
 from lvmkit.mixtures.families import BERNOULLI, Prior
 
 
@@ -35,3 +35,12 @@ def test_smoothing_pulls_borders_inside_and_keeps_states_without_weight_apart():
     assert (params.weights > 0).all()
     assert params.centers[0, 2] > 0.8
     assert params.centers[1, 2] < 0.2
+
+
+def test_parameters_are_weights_and_centers_of_each_state():
+    params = MixtureParams(np.array([1.0]), np.array([[0.5, 0.5]]))
+    assert (params.weights.shape, params.centers.shape) == ((1,), (1, 2))
+
+
+def test_posteriors_are_shares_of_the_joint_density():
+    np.testing.assert_allclose(posteriors(np.log([[0.1, 0.3]])), [[0.25, 0.75]], rtol=1e-12)

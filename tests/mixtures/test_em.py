@@ -27,3 +27,7 @@ def test_reason_and_number_of_steps(options, stopped_by, steps):
 
 def test_running_out_of_steps_is_never_called_convergence():
     assert run_em(1.0, lambda x: (x, -1.0), tol=-1.0, max_iter=3).stopped_by == "max_iter"
+
+
+def test_numbers_converge_like_arrays():
+    assert run_em(1.0, lambda x: (x / 2, -x), tol=0.1, max_iter=50).stopped_by == "tol"

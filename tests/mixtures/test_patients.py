@@ -2,7 +2,7 @@ import numpy as np
 from scipy import sparse
 
 from lvmkit.mixtures.assignment import Assignment, Moves, moves
-from lvmkit.mixtures.patients import borderline, codes_of, present, read_codes, typical
+from lvmkit.mixtures.patients import TypedCodes, borderline, codes_of, present, read_codes, typical
 
 
 def assignment(posterior, X=None, ids=None):
@@ -56,3 +56,8 @@ def test_codes_are_marked_in_the_order_of_the_model():
     row = sparse.csr_matrix(marked.astype(float)[None, :])
     assert codes_of(row, ["250", "401", "428"]) == ["250", "428"]
     assert present(["250"], []).tolist() == [False]
+
+
+def test_typed_codes_are_known_unknown_or_shortened():
+    found = read_codes("428.0, 250; xyz", ["250", "428"])
+    assert found == TypedCodes(("428", "250"), ("xyz",), (("428.0", "428"),))

@@ -245,3 +245,9 @@ def test_unknown_options_are_refused():
         LatentDirichlet(2, alpha0=0.0).fit(X)
     with pytest.raises(ValueError, match="partial_fit cannot use decomposition='svtd'"):
         SingleTopic(2, decomposition="svtd").partial_fit(X)
+
+
+def test_documents_of_fewer_than_three_words_are_left_empty():
+    drawn = three_words(np.array([[4.0, 0.0], [1.0, 1.0]]), np.random.default_rng(0))
+    assert drawn.dtype == np.float32
+    np.testing.assert_array_equal(drawn.toarray(), [[3, 0], [0, 0]])

@@ -100,3 +100,7 @@ def test_with_the_cost_the_group_lasso_is_the_m_step_of_clusters_of_equal_weight
     best = penalized(B)
     for share in (0.9, 0.99, 1.01, 1.1):
         assert penalized(share * B) < best
+
+
+def test_with_the_first_as_reference_it_is_subtracted_from_each_other():
+    np.testing.assert_array_equal(contrasts(3, reference=0).differences, [[-1, 1, 0], [-1, 0, 1]])

@@ -84,3 +84,8 @@ def test_shrinking_keeps_the_trace(covariance):
     assert np.trace(found) == pytest.approx(np.trace(S))
     (same,) = shrunken([S], 0.0)
     assert (same == S).all()
+
+
+def test_by_the_trace_every_mode_has_the_same_mean_variance():
+    found = scaled([np.eye(2), 4 * np.eye(3)], "trace")
+    np.testing.assert_allclose([part[0, 0] for part in found], [2, 2], rtol=1e-12)

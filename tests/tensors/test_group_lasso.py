@@ -211,3 +211,9 @@ def test_few_newton_steps(rank, covariance):
         found = group_lasso(D, parts, 0.3 * np.linalg.norm(D, axis=0).max(), tol=1e-10)
         assert found.gap <= 1e-10
         assert found.n_iter <= 12
+
+
+def test_with_unit_covariance_entries_are_shortened_by_the_penalty():
+    found = group_lasso(np.array([[3.0, -1.0, 0.5]]), [np.eye(3)], 0.75)
+    np.testing.assert_allclose(found.coef, [[2.25, -0.25, 0]], atol=1e-9)
+    assert found.coef[0, 2] == 0

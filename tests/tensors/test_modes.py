@@ -117,3 +117,18 @@ def test_unfolding_as_kolda_and_bader_but_for_the_order_of_columns():
     assert second == {tuple(range(i, i + 12, 3)) for i in (1, 2, 3, 13, 14, 15)}
     third = {tuple(column) for column in unfold(X, 2).T}
     assert third == {(i, i + 12) for i in range(1, 13)}
+
+
+def test_unfolding_puts_a_mode_first_and_lets_the_last_index_run_fastest():
+    found = unfold(np.arange(8).reshape(2, 2, 2), 1)
+    np.testing.assert_array_equal(found, [[0, 1, 4, 5], [2, 3, 6, 7]])
+
+
+def test_a_product_with_rows_in_both_modes_is_a_bilinear_form():
+    found = multiply(np.eye(2), [np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])])
+    np.testing.assert_array_equal(found, [[11]])
+
+
+def test_scatter_of_one_matrix_is_its_product_with_itself():
+    found = scatter(np.array([[[1.0, 2.0], [0.0, 3.0]]]), 2)[0]
+    np.testing.assert_array_equal(found, [[5, 6], [6, 9]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from lvmkit.trees.splits import Split, between
+from lvmkit.trees.splits import Split, Sums, between
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
@@ -32,3 +32,9 @@ def test_exchanged_sides_take_everything_with_them():
     assert swapped.offsets.tolist() == [0.5, 0]
     assert swapped.centers.tolist() == [[0, 5], [3, 0]]
     assert swapped.strength == 0.7
+
+
+def test_sums_may_be_of_the_first_order_alone():
+    sums = Sums(np.array([2.0]), None)
+    assert sums.second is None
+    np.testing.assert_array_equal(sums.first, [2.0])
