@@ -29,6 +29,17 @@ from lvmkit.tensors.selection import (
 from lvmkit.trees.baselines import baselines
 from lvmkit.trees.spectral_tree import SpectralTree
 
+# Models that `lvmkit.save` writes: one is added here and knows the rest itself (`lvmkit.core.stored`).
+Model = (
+    BernoulliMixture
+    | LatentDirichlet
+    | PoissonMixture
+    | SingleTopic
+    | SpectralTree
+    | SUSTain
+    | TensorNormalMixture
+)
+
 __all__ = [
     "BernoulliMixture",
     "ComponentsPath",

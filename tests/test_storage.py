@@ -13,10 +13,12 @@ from lvmkit import (
     LatentDirichlet,
     PoissonMixture,
     SingleTopic,
+    SpectralTree,
     SUSTain,
-    storage,
+    TensorNormalMixture,
 )
 from lvmkit.cohorts import CountTensor
+from lvmkit.models import Model
 from lvmkit.storage import is_model_file
 
 
@@ -42,12 +44,12 @@ def test_everything_comes_back(model, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["model.lvmkit"]
 
 
-@pytest.mark.parametrize("kind", get_args(storage.Model))
+@pytest.mark.parametrize("kind", get_args(Model))
 def test_a_model_of_a_file_says_why_it_has_no_labels(kind, tmp_path):
     rows = np.kron(np.eye(2, dtype=int), np.ones((20, 3), dtype=int))
-    if kind is storage.TensorNormalMixture:
+    if kind is TensorNormalMixture:
         rows = rows + np.random.default_rng(0).normal(scale=0.1, size=rows.shape)
-    model = kind() if kind is storage.SpectralTree else kind(2)
+    model = kind() if kind is SpectralTree else kind(2)
     with pytest.raises(AttributeError, match=r"not fitted yet: call fit|no attribute"):
         _ = model.labels_
     again = lvmkit.load(lvmkit.save(model.fit(rows), tmp_path / "model.lvmkit"))

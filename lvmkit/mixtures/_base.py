@@ -14,11 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from lvmkit.core import features
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import generator_of
+from lvmkit.core.stored import StoredModel, require_same
 from lvmkit.core.typing import Array, Labels, RandomState
 from lvmkit.core.validation import DataWarning, check_matrix, listed, require_number
 from lvmkit.mixtures import e_step
 from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.families import Family
+from lvmkit.mixtures.initialization import given_params
 
 SPARE_DIRECTIONS = 10
 """Directions more than states that the first block of a stream fixes for all later ones."""
@@ -52,7 +54,7 @@ def of_rows(method: str) -> Any:
     return _OfRows(method)
 
 
-class RowModel(BaseEstimator):
+class RowModel(StoredModel, BaseEstimator):
     """Validation of rows, and of features by name."""
 
     # A model adds which rows it accepts (`_accepted`).
@@ -64,6 +66,7 @@ class RowModel(BaseEstimator):
     annotations_: dict[str, Any]  # Names and notes given to the states, kept by `lvmkit.save`
 
     _fewest_rows: ClassVar[int] = 2
+    _array_kinds: ClassVar[dict[str, str]] = dict.fromkeys(("init_weights", "init_centers"), "f")
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse rows are welcome."""
@@ -90,6 +93,40 @@ class RowModel(BaseEstimator):
             msg = f"feature_names has {len(feature_names)} names; centers have {self.n_features_in_} features"
             raise ValueError(msg)
         self.feature_names_in_ = features.distinct(np.asarray(feature_names, dtype=object))
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return the start that was given as arrays."""
+        init = getattr(self, "init", "")
+        named = isinstance(init, str)
+        return {} if named else dict(zip(RowModel._array_kinds, map(np.asarray, init), strict=True))
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+        """Return a fitted model of weights and centers."""
+        return cls._of_parameters(header, arrays, "weights_")
+
+    @classmethod
+    def _of_parameters(cls, header: dict[str, Any], arrays: dict[str, Any], weights: str) -> Any:
+        """Return a fitted model of centers and of the array that gives the weights."""
+        model = cls.from_parameters(
+            arrays[weights], arrays["centers_"], feature_names=header["feature_names"]
+        )
+        # Normalizing again would change the last digit, and with it, perhaps, a label: all arrays are set as stored.
+        for key in ("weights_", "centers_", weights):
+            require_same(getattr(model, key), arrays[key], key)
+            setattr(model, key, arrays[key])
+        return model
+
+    def _take_more(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Take the start that was given as arrays."""
+        if all(key in arrays for key in RowModel._array_kinds):
+            start = [arrays[key] for key in RowModel._array_kinds]
+            given_params(start[0], start[1], None, self.n_features_in_)
+            self.set_params(init=tuple(start))
+
+    def _check_stored(self) -> None:
+        """Refuse options out of range."""
+        self._check_options()
 
     def _refuse_to_forget(self) -> None:
         """Refuse to stream into parameters that were given, or read without the sums they came from."""

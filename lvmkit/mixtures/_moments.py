@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from lvmkit import decompose
 from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.stored import require_shape
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
@@ -27,7 +28,7 @@ from lvmkit.mixtures.families import MULTINOMIAL, Family, Prior
 from lvmkit.mixtures.initialization import given_params, part
 from lvmkit.moments import WhitenedMoments
 from lvmkit.moments.subspaces import SubspaceMoments, leading_basis
-from lvmkit.moments.weightings import Weighting, row_totals
+from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, POOLED, Weighting, row_totals
 from lvmkit.moments.whitened import Whitened, with_slices
 
 
@@ -108,6 +109,14 @@ LARGE_CLIP = 0.5
 """Share of a topic's, or a state's, mass that was clipped above which the model warns."""
 
 
+_SUMS = {
+    f"moments_{name}": name
+    for name in ("basis", "divisors", "first", "second", "third", "singles", "cubes")
+}
+"""Arrays of a file, and what they are called in the sums."""
+_WEIGHTINGS = {weighting.name: weighting for weighting in (EQUAL_ROWS, POISSON, POOLED)}
+
+
 class MomentModel(CountModel):
     """Counts are summed to moments, and the moments decomposed: `fit`, `partial_fit`, `fit_moments`."""
 
@@ -122,6 +131,8 @@ class MomentModel(CountModel):
 
     moments_: SubspaceMoments
     clipped_: float
+
+    _array_kinds: ClassVar[dict[str, str]] = RowModel._array_kinds | dict.fromkeys(_SUMS, "f")
 
     def fit_moments(self, moments: SubspaceMoments) -> Self:
         """Read the parameters off sums of moments, for instance of several sites.
@@ -314,6 +325,46 @@ class MomentModel(CountModel):
     def _alpha0(self) -> float:
         """Return the sum of the Dirichlet parameters; 0 for a mixture."""
         return 0.0
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return the sums that the parameters were read off, if there are any."""
+        arrays, sums = super()._to_arrays(), getattr(self, "moments_", None)
+        if sums is not None:
+            arrays |= {key: getattr(sums, name) for key, name in _SUMS.items()}
+        return arrays
+
+    def _header_parts(self) -> dict[str, Any]:
+        """Return how the sums are weighted, and of how many rows they are."""
+        sums = getattr(self, "moments_", None)
+        if sums is None:
+            return {}
+        about = {"weighting": sums.weighting.name}
+        return {"moments": about | {name: getattr(sums, name) for name in ("n_samples", "n_short")}}
+
+    def _take_more(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Take the sums that the parameters were read off."""
+        super()._take_more(header, arrays)
+        about = header.get("moments")
+        if about is None:
+            return
+        d, q = self.n_features_in_, arrays["moments_basis"].shape[-1]
+        shapes = {"basis": (d, q), "divisors": (3,), "first": (d,), "second": (d, q)}
+        shapes |= {"third": (d, q), "singles": (d,), "cubes": (q, q, q)}
+        for key, name in _SUMS.items():
+            require_shape(arrays, key, shapes[name])
+        counts = [about[name] for name in ("n_samples", "n_short")]
+        if not all(type(n) is int for n in counts) or not 0 <= counts[1] <= counts[0]:
+            msg = f"its sums are of {counts[0]!r} rows, {counts[1]!r} of them short"
+            raise ValueError(msg)
+        if arrays["moments_divisors"].min() < 0:
+            msg = "divisors of its sums are negative"
+            raise ValueError(msg)
+        self.moments_ = SubspaceMoments(
+            weighting=_WEIGHTINGS[about["weighting"]],
+            n_samples=counts[0],
+            n_short=counts[1],
+            **{name: arrays[key] for key, name in _SUMS.items()},
+        )
 
     def _check_options(self) -> None:
         """Refuse options out of range."""

@@ -1,5 +1,6 @@
 """Mixture of independent Bernoulli features: clusters of patients from their diagnoses."""
 
+import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -459,6 +460,10 @@ class BernoulliMixture(MixtureModel):
     def _remedy(self, *, reset: bool) -> str:
         """Return that new rows may have gaps."""
         return "" if reset else NOT_OBSERVED
+
+    def _check_stored(self) -> None:
+        """Refuse options out of range."""
+        self._check_options(sys.maxsize)
 
     def _check_options(self, n: int) -> None:
         """Refuse options out of range."""

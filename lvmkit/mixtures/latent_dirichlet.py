@@ -231,6 +231,11 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         """Return the sum of the Dirichlet parameters."""
         return self.alpha0
 
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
+        """Return a fitted model of Dirichlet parameters and topics."""
+        return cls._of_parameters(header, arrays, "alpha_" if "alpha_" in arrays else "weights_")
+
     def _check_options(self) -> None:
         """Refuse options out of range."""
         super()._check_options()

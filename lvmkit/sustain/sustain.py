@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas, workers_of
 from lvmkit.core.progress import progress_callback
+from lvmkit.core.stored import StoredModel, require_names
 from lvmkit.core.typing import Progress, RandomState
 from lvmkit.core.validation import (
     check_matrix,
@@ -36,7 +37,7 @@ from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
 
 
-class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, BaseEstimator):
     """Phenotypes of integer scores: X is approximated by a weighted sum of products of score columns.
 
     For patients by diagnoses, X[i, j] is near the sum over r of weights_[r] * factors_[0][i, r] * factors_[1][j, r];
@@ -123,6 +124,9 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     factors_: list[Any]
     weights_: Any
     annotations_: dict[str, Any]
+
+    _array_kinds: ClassVar[dict[str, str]] = {"factor_*": "i"}
+    _list_params: ClassVar[tuple[str, ...]] = ("max_score", "min_score")
 
     def __init__(
         self,
@@ -368,6 +372,54 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Refuse options out of range; return what the scores of each of `order` modes may be."""
         self._check_numbers()
         return boxes_of(self.min_score, self.max_score, order)
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return the scores of all modes but the samples'."""
+        return {f"factor_{n}": factor for n, factor in enumerate(self.factors_) if n}
+
+    def _header_parts(self) -> dict[str, Any]:
+        """Return the names of the modes and of what stands along them."""
+        modes = [
+            {"name": name, "labels": None if labels is None else [str(label) for label in labels]}
+            for name, labels in zip(self.mode_names_, self.mode_labels_, strict=True)
+        ]
+        return {"modes": modes}
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return a fitted model of the scores; the samples' are empty."""
+        modes = header["modes"]
+        if not isinstance(modes, list) or len(modes) < 2:
+            msg = "its modes are no list of two or more"
+            raise ValueError(msg)
+        require_names("modes", [mode["name"] for mode in modes])
+        for mode in modes:
+            if mode["labels"] is not None:
+                require_names(f"labels of {mode['name']!r}", mode["labels"])
+        weights = arrays["weights_"]
+        factors = [arrays[f"factor_{n}"] for n in range(1, len(modes))]
+        for mode, factor in zip(modes[1:], factors, strict=True):
+            if mode["labels"] is not None and len(mode["labels"]) != len(factor):
+                msg = f"{mode['name']!r} has {len(mode['labels'])} labels and {len(factor)} rows of scores"
+                raise ValueError(msg)
+        return cls.from_parameters(
+            weights,
+            [np.zeros((0, len(weights)), dtype=np.int64), *factors],
+            mode_names=[mode["name"] for mode in modes],
+            mode_labels=[
+                None if mode["labels"] is None else np.asarray(mode["labels"], dtype=object)
+                for mode in modes
+            ],
+        )
+
+    def _check_stored(self) -> None:
+        """Refuse options out of range, and scores beyond them."""
+        boxes = self._check_options(len(self.factors_))
+        for box, factor in zip(boxes, self.factors_, strict=True):
+            if factor.size and not (box.least <= factor.min() and factor.max() <= box.most):
+                found = f"scores from {factor.min()} to {factor.max()}"
+                msg = f"it holds {found}, outside {box.least} to {box.most}"
+                raise ValueError(msg)
 
     def _keep(self, kept: IntegerFactors, kind: str) -> None:
         """Take over what was found."""

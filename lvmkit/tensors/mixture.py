@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -17,6 +17,7 @@ from lvmkit.core.features import fingerprint
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.parallel import single_threaded_blas, workers_of
 from lvmkit.core.progress import progress_callback
+from lvmkit.core.stored import StoredModel, require_shape
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
@@ -191,7 +192,7 @@ def checked_options(model: Any) -> EMOptions:
     )
 
 
-class TensorNormalMixture(ClusterMixin, BaseEstimator):
+class TensorNormalMixture(ClusterMixin, StoredModel, BaseEstimator):
     """Clusters of tensors that are normal around their cluster's mean, with a covariance for each mode.
 
     A sample X (p_1, ..., p_M) of cluster k is normal with mean means_[k]; the covariance of two entries is the product
@@ -321,6 +322,10 @@ class TensorNormalMixture(ClusterMixin, BaseEstimator):
     labels_: Labels = of_rows("predict")
     posteriors_: Array = of_rows("predict_proba")
 
+    _array_kinds: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("means_", "discriminants_", "density_means_", "covariance_*", "density_covariance_*"), "f"
+    )
+
     def __init__(
         self,
         n_components: int = 2,
@@ -423,6 +428,44 @@ class TensorNormalMixture(ClusterMixin, BaseEstimator):
         model.n_features_in_ = sizes[0]
         model.annotations_ = {}
         return model
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return means, discriminants and covariances."""
+        arrays = {
+            name: getattr(self, name) for name in ("means_", "discriminants_", "density_means_")
+        }
+        for stem, parts in (
+            ("covariance_", self.covariances_),
+            ("density_covariance_", self.density_covariances_),
+        ):
+            arrays |= {f"{stem}{m}": part for m, part in enumerate(parts)}
+        return arrays
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return a fitted mixture of the arrays."""
+        means, names = arrays["means_"], header["feature_names"]
+        covariances, densities = (
+            [arrays[f"{stem}{m}"] for m in range(means.ndim - 1)]
+            for stem in ("covariance_", "density_covariance_")
+        )
+        model = cls.from_parameters(
+            arrays["weights_"], means, covariances, discriminants=arrays["discriminants_"]
+        )
+        require_shape(arrays, "density_means_", means.shape)
+        for m, part in enumerate(densities):
+            require_covariance(part, f"density_covariance_{m}", means.shape[m + 1])
+        model.density_means_, model.density_covariances_ = arrays["density_means_"], densities
+        if names is not None:
+            if len(names) != model.n_features_in_:
+                msg = f"feature_names has {len(names)} names; the means have {model.n_features_in_} features"
+                raise ValueError(msg)
+            model.feature_names_in_ = np.asarray(names, dtype=object)
+        return model
+
+    def _check_stored(self) -> None:
+        """Refuse options out of range."""
+        checked_options(self)
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | bool | None = None) -> Self:
         """Find clusters of tensors.

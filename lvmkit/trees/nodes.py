@@ -12,6 +12,13 @@ from lvmkit.core.validation import check_matrix
 Rule = Literal["", "absolute", "linear"]
 
 PREFIX = "tree_"
+NODE_KINDS = {
+    **{f"{PREFIX}{name}": "i" for name in ("parent", "size")},
+    **{f"{PREFIX}{name}": "U" for name in ("rule", "reason")},
+    **{f"{PREFIX}{name}": "n" for name in ("strength", "support")},
+    f"{PREFIX}*": "f",
+}
+"""Kinds of the arrays of a file (`lvmkit.core.stored`)."""
 """Of the names of a tree's arrays in a file."""
 
 MAX_NODES = 500_000

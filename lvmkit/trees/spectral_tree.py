@@ -2,7 +2,7 @@
 
 import warnings
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvmkit.core import features
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.stored import require_same
 from lvmkit.core.typing import Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
@@ -26,7 +27,7 @@ from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
 from lvmkit.trees.baseline_splits import principal_split, two_means
 from lvmkit.trees.growth import Growth, grow
 from lvmkit.trees.mixture_split import family_of, model_split, refined
-from lvmkit.trees.nodes import Node
+from lvmkit.trees.nodes import NODE_KINDS, PREFIX, Node, as_arrays, nodes_of
 from lvmkit.trees.sidiwo_split import data_split
 from lvmkit.trees.split_support import canonical_ranks
 from lvmkit.trees.splits import NoSplit, Rows, Split, Splitter, Sums
@@ -124,6 +125,8 @@ class SpectralTree(ClusterMixin, RowModel):
     data_fingerprint_: str
 
     _fewest_rows = 1
+
+    _array_kinds: ClassVar[dict[str, str]] = NODE_KINDS
 
     def __init__(
         self,
@@ -329,6 +332,27 @@ class SpectralTree(ClusterMixin, RowModel):
         """Return rows of single precision, sparse ones sorted and without stored zeros."""
         require_range(rows, LARGEST, RANGE, names, least=SMALLEST)
         return features.as_float32_rows(rows)
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return the nodes."""
+        return as_arrays(self.tree_.nodes)
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return a fitted tree of the nodes."""
+        names = header["feature_names"]
+        nodes = nodes_of({key: values for key, values in arrays.items() if key.startswith(PREFIX)})
+        d = len(nodes[0].mean) if nodes else 0
+        if names is not None and len(names) != d:
+            msg = f"feature_names has {len(names)} names; the means of the tree have {d} features"
+            raise ValueError(msg)
+        model = cls.from_tree(
+            Tree(nodes, None if names is None else np.asarray(names, dtype=object))
+        )
+        for key in ("weights_", "centers_"):
+            if key in arrays:
+                require_same(getattr(model, key), arrays[key], key)
+        return model
 
     def _check_options(self) -> None:
         """Refuse options out of range."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import lvmkit
 from lvmkit import charts
-from lvmkit.storage import Model
+from lvmkit.models import Model
 from lvmkit_widgets.clusters.export_tables import csv
 from lvmkit_widgets.stability.clusters_tab import clusters_frame
 from lvmkit_widgets.stability.state import GOAL, StabilityState

@@ -1,0 +1,68 @@
+"""What an estimator gives to a model file and takes from one; `lvmkit.storage` writes and reads the file."""
+
+from collections import Counter
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from lvmkit.core.validation import listed
+
+
+class StoredModel:
+    """An estimator that `lvmkit.save` can write: it names its arrays, gives them and is made of them."""
+
+    # Kinds of arrays are numpy's: f (finite), i, U; n is f that may be NaN. A name that ends in * is a beginning.
+    # `save` and `load` take care of the parameters, and of what most models have: weights_, centers_, annotations_ …
+    _array_kinds: ClassVar[dict[str, str]] = {}
+    _list_params: ClassVar[
+        tuple[str, ...]
+    ] = ()  # parameters that are stored as lists of whole numbers
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return the arrays that only models of this kind have."""
+        return {}
+
+    def _header_parts(self) -> dict[str, Any]:
+        """Return what stands about them in the header, in JSON's types."""
+        return {}
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return a fitted model; refuse arrays that do not fit together, for a file may come from anybody."""
+        raise NotImplementedError
+
+    def _take_more(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Take what is not among the fitted parameters, once these and the options are set."""
+
+    def _check_stored(self) -> None:
+        """Refuse options out of range, as `fit` does."""
+        raise NotImplementedError
+
+
+def require_shape(arrays: dict[str, Any], key: str, shape: tuple[int, ...]) -> None:
+    """Refuse an array whose shape does not fit the others."""
+    if arrays[key].shape != shape:
+        msg = f"{key!r} has the shape {arrays[key].shape}; expected {shape}"
+        raise ValueError(msg)
+
+
+def require_same(made: Any, stored: Any, key: str) -> None:
+    """Refuse numbers that the model would not have made of what is stored, but for rounding."""
+    if made is stored:  # nothing was normalized
+        return
+    if made.shape != stored.shape or not np.allclose(made, stored, rtol=1e-9, atol=1e-9):
+        msg = (
+            f"{key!r} is not what such a model has: it is not normalized, or does not fit the rest"
+        )
+        raise ValueError(msg)
+
+
+def require_names(name: str, values: Any) -> None:
+    """Refuse what is no list of different texts."""
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        msg = f"{name} of its header is no list of texts"
+        raise ValueError(msg)
+    if len(set(values)) < len(values):
+        repeated = [value for value, count in Counter(values).items() if count > 1]
+        msg = f"{name} must be distinct; {listed(repeated)} stand more than once"
+        raise ValueError(msg)
