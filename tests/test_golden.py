@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
+from lvmkit import models
+
 GOLDEN = Path(__file__).parent / "golden"
 DIGITS = 3e-6
 """What may differ, as a share of an array's largest entry; labels and whole numbers may not."""
@@ -76,6 +78,13 @@ def differences(stored, answers):
         if len(wanted) != len(got) or np.abs(np.subtract(wanted, got)).max() > DIGITS * largest:
             names.append(f"{name}: {wanted} is {got}")
     return sorted(names)
+
+
+def test_every_estimator_has_answers():
+    stored = json.loads((GOLDEN / "answers.json").read_text())["answers"]
+    kinds = [name for name in models.__all__ if hasattr(getattr(models, name), "fit")]
+    examples = {name.split()[0].rstrip(":") for name in stored}
+    assert [name for name in kinds if name not in examples] == []
 
 
 @pytest.mark.parametrize("setting", SETTINGS)
