@@ -91,3 +91,7 @@ def test_weights_mix_the_centers_to_the_mean():
     centers, weights = rng.random((3, 20)), np.array([0.5, 0.3, 0.2])
     np.testing.assert_allclose(mixing_weights(centers, weights @ centers), weights, atol=1e-10)
     np.testing.assert_allclose(mixing_weights(np.zeros((2, 4)), np.zeros(4)), [0.5, 0.5])
+
+
+def test_the_largest_entry_of_each_column_becomes_positive():
+    assert fix_signs(np.array([[-2.0, 1.0], [1.0, 3.0]])).tolist() == [[2, 1], [-1, 3]]

@@ -192,3 +192,9 @@ def test_dead_components_come_back():
     )
     assert end.fit > 0.29  # one block of two at least
     assert all(factor.any(axis=1).all() for factor in end.factors)
+
+
+def test_rounding_the_real_solution_would_be_worse():
+    inner, along = np.array([[5.0, 4.0], [4.0, 5.0]]), np.array([[9.0], [0.0]])
+    found = box_least_squares(inner, along, np.zeros((2, 1)), least=0, most=5)
+    assert found.tolist() == [[2], [0]]

@@ -136,3 +136,10 @@ def test_columns_carry_the_products_of_factor_rows(shape):
         for column, row in enumerate(found):
             used = [factors[n][:, data.places[n][column]] for n in data.others if n != but]
             np.testing.assert_array_equal(row, np.prod([np.ones(3), *used], axis=0))
+
+
+def test_an_unfolding_by_hand():
+    X = sparse.coo_array(([2, 1, 4], ([0, 1, 2], [0, 1, 1], [1, 0, 1])), shape=(3, 2, 2))
+    data = Unfolded.of(X)
+    assert (data.mode, data.squared_norm) == (0, 21)
+    assert data.rows.toarray().tolist() == [[2, 0, 0], [0, 1, 0], [0, 0, 4]]
