@@ -12,7 +12,7 @@ LARGEST_KEY = 2**62
 
 
 def check_cells(counts: sparse.coo_array) -> None:
-    """Refuse what is no count, naming its cells."""
+    """Refuse cells that are no counts, by place."""
     data = counts.data
     if data.dtype.kind not in "buif":
         msg = f"counts must hold numbers; found the type {data.dtype}."

@@ -14,7 +14,7 @@ class Repairs:
     dropped: dict[str, int] = field(default_factory=dict)
 
     def tell(self, sentence: str) -> None:
-        """Keep one sentence."""
+        """Add one sentence to the log."""
         self.told.append(sentence)
 
     def drop(self, why: str, n: int, sentence: str = "") -> None:
@@ -24,7 +24,7 @@ class Repairs:
             self.tell(sentence)
 
     def absorb(self, part: "Repairs", name: str) -> None:
-        """Add what was stated of a part, and its numbers under the part's name."""
+        """Add the log of a part, its numbers under the part's name."""
         self.told += part.told
         self.dropped |= {f"{name}: {why}": n for why, n in part.dropped.items()}
 

@@ -205,7 +205,7 @@ def decoded(path: Path, encoding: str) -> str:
 
 
 def _as_text(kind: str) -> str:
-    """Say of a document what is said of a table."""
+    """Turn a message about a table into one about a document."""
     words = {"a table as text": "plain text", "table": "text", "as CSV": "as plain text"}
     for table, text in words.items():
         kind = kind.replace(table, text)

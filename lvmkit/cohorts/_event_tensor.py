@@ -44,7 +44,7 @@ class Plan:
         return tuple(mode.name for mode in self.modes)
 
     def check(self) -> None:
-        """Refuse what contradicts itself before anything is read."""
+        """Refuse contradictory options before anything is read."""
         if len(set(self.names)) < len(self.names) or "patient" in self.names or not all(self.names):
             msg = f"modes={list(self.names)}; expected names, each once, that are not 'patient'."
             raise ValueError(msg)
@@ -55,7 +55,7 @@ class Plan:
         self.window.check(self.names, self.date)
 
     def chosen(self) -> dict[str, Any]:
-        """Return what is kept with the tensor."""
+        """Return the options that are kept with the tensor."""
         groups = {
             mode.name: mode.group if isinstance(mode.group, str) else "given"
             for mode in self.modes
@@ -123,7 +123,7 @@ def planned(
     date: str | None,
     together: str | None,
 ) -> Plan:
-    """Put the options together and check them; `columns` says what a mode's column is called in messages."""
+    """Collect and check the options; `columns` names the modes' columns in messages."""
     require_mapping("modes", columns, "'diagnosis': 'icd9'")
     if not columns:
         msg = "modes is empty; expected names and columns, such as {'diagnosis': 'icd9'}."
@@ -251,7 +251,7 @@ def _state_undated(visits: EventTables, date: str, repairs: Repairs) -> None:
 def _state_small(
     n_patients: int, names: Iterable[str], tables: list[pd.DataFrame], repairs: Repairs
 ) -> None:
-    """State what nothing can be fitted to."""
+    """State that a tensor is too small for a fit."""
     if n_patients == 1:
         repairs.tell(
             "One patient is left: a saved model can score it, but none can be fitted to it."

@@ -181,7 +181,7 @@ def likely_utf16(start: bytes) -> str:
 
 
 def other_kind(name: str, start: bytes, others: Mapping[bytes, str] = OTHERS) -> str:
-    """Say what a file is that is no text, "" if it may be one."""
+    """Return the kind of a binary file, "" for text."""
     if start[:4] == b"PK\x03\x04":
         return _archive(name)
     return next((what for first, what in others.items() if start.startswith(first)), "")
@@ -368,7 +368,7 @@ def _layout_fault(name: str, delimiter: str) -> str:
 
 
 def diagnosis(names: list[str], error: Exception) -> str:
-    """Say in plain words why files could not be read."""
+    """Return in plain words why files could not be read."""
     for name in names:
         shown = Path(name).name
         try:

@@ -61,7 +61,7 @@ class Thinning:
         return self.max_codes.get(mode) if isinstance(self.max_codes, Mapping) else self.max_codes
 
     def chosen(self) -> dict[str, Any]:
-        """Return what is kept with the tensor."""
+        """Return the options that are kept with the tensor."""
         most = dict(self.max_codes) if isinstance(self.max_codes, Mapping) else self.max_codes
         more = {} if most is None else {"max_codes": most}
         return {"min_count": self.min_count, "min_patients": self.min_patients, **more}

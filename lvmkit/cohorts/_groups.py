@@ -111,7 +111,7 @@ def _level(group: Group) -> str:
 
 
 def _grouping(rule: Group, system: str) -> Callable[[str], str]:
-    """Return what gives the group of a code already spelled, "" if it has none."""
+    """Return the function from a spelled code to its group, "" for none."""
     if callable(rule):
         return lambda code: _name(rule(code))
     if isinstance(rule, Mapping):

@@ -42,7 +42,7 @@ def visited(item: h5py.HLObject, seen: set[int]) -> bool:
 
 
 def hard_links(group: h5py.Group) -> list[str]:
-    """List what lies in the file itself."""
+    """List the objects stored in the file itself."""
     return [key for key in group if isinstance(group.get(key, getlink=True), h5py.HardLink)]
 
 
@@ -63,7 +63,7 @@ def read(data: h5py.Dataset, *, whole: bool) -> None:
 
 
 def say(word: str) -> None:
-    """Tell who started this process how far it came."""
+    """Report progress to the parent process."""
     sys.stdout.write(f"lvmkit: {word}\n")
     sys.stdout.flush()
 

@@ -75,7 +75,7 @@ ZONED = (
 
 @dataclass(frozen=True)
 class SourceTable:
-    """A source opened: where to query it and what its columns are."""
+    """An opened source: its relation and its columns."""
 
     database: duckdb.DuckDBPyConnection
     relation: str
@@ -607,7 +607,7 @@ def _query_table(database: duckdb.DuckDBPyConnection, query: Any, connection: An
 
 
 def _check_reading(query: str) -> None:
-    """Refuse what is no single query that only reads, before any of it runs."""
+    """Refuse all but a single read-only query, before any of it runs."""
     if not QUERY.match(query):
         begin = query.split(maxsplit=1)[:1]
         msg = f"source must be a SELECT query when connection= is given; it begins with {listed(begin)}."

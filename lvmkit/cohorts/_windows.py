@@ -67,7 +67,7 @@ class Window:
             known_modes("index", self.index, modes)
 
     def chosen(self) -> dict[str, Any]:
-        """Return what is kept with the tensor; not the dates of patients."""
+        """Return the options that are kept with the tensor, without dates of patients."""
         index = self.index if isinstance(self.index, str | Mapping) else "given"
         values = {"index": index, "before": self.before, "after": self.after}
         return {} if self.index is None else {k: v for k, v in values.items() if v is not None}

@@ -101,7 +101,7 @@ class Corpus:
         return " ".join(told)
 
     def title(self, row: int) -> str:
-        """Return what a document is called."""
+        """Return the title of a document."""
         if self._names is not None:
             return str(self.obs[self._names].iloc[row])
         name = str(self.obs.index[row])
@@ -149,7 +149,7 @@ class Corpus:
         return bool(self.obs[name].nunique() == len(self))
 
     def _called(self) -> str:
-        """Return what the cohort says of its source if that tells more than how many rows it has."""
+        """Return the cohort's source, or its size where that says nothing."""
         told = self.view.cohort.uns.get("cohort", {})
         source = str(told.get("source", "")) if isinstance(told, Mapping) else ""
         listed_texts = source.removeprefix("a list of ")
@@ -179,7 +179,7 @@ class Corpus:
 
 
 def word_pattern(words: Sequence[str]) -> re.Pattern[str]:
-    """Return what finds whole words in a text, whatever their case."""
+    """Return a pattern of whole words, whatever their case."""
     longest = sorted(words, key=len, reverse=True)
     parts = "|".join(re.escape(word).replace("\\ ", r"\W+") for word in longest)
     return re.compile(rf"(?<!\w)(?:{parts})(?!\w)", re.IGNORECASE)
@@ -192,7 +192,7 @@ def runs(values: pd.Series, order: npt.NDArray[np.intp]) -> int:
 
 
 def _checked(cohort: Any) -> Any:
-    """Refuse what is no cohort."""
+    """Refuse anything but a cohort."""
     if all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
         return cohort
     message = (

@@ -119,7 +119,7 @@ def from_counts(
 
 
 def _shape(X: Any) -> tuple[int, int]:
-    """Return the number of records and features of what is a table."""
+    """Return the number of records and features of a table."""
     shape = tuple(X.shape) if hasattr(X, "shape") else np.shape(X)
     if len(shape) != 2 or 0 in shape:
         msg = f"X must be a table of records × features; found shape {shape}."
@@ -128,7 +128,7 @@ def _shape(X: Any) -> tuple[int, int]:
 
 
 def _checked(X: Any, names: tuple[Any, Any] | None) -> sparse.csr_array:
-    """Return the counts as sparse rows; refuse what is no count, naming its place."""
+    """Return the counts as sparse rows; refuse other values by place."""
     values = _numbers(X) if isinstance(X, pd.DataFrame) else X
     if not sparse.issparse(values):
         values = np.asarray(values)
@@ -165,7 +165,7 @@ def _checked(X: Any, names: tuple[Any, Any] | None) -> sparse.csr_array:
 
 
 def _place(row: int, column: int, names: tuple[Any, Any] | None) -> str:
-    """Say where an entry is, by names where there are names."""
+    """Return the place of an entry, by names where there are any."""
     if names is None:
         return f"in row {row}, column {column}"
     return f"in row {names[0][row]!r}, column {names[1][column]!r}"

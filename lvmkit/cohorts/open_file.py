@@ -91,7 +91,7 @@ def preview(path: str | Path) -> pd.DataFrame:
 
 
 def is_h5ad(path: Path) -> bool:
-    """Tell by its name whether a file is an h5ad, in whatever letters."""
+    """Return whether a file is an h5ad by its name, in any case."""
     return path.suffix.lower() == ".h5ad"
 
 
@@ -257,7 +257,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
 
 
 def _titles(file: Path, layout: Layout, encoding: str) -> dict[str, str] | None:
-    """Read what the codes of events mean, where a column says so."""
+    """Read the titles of codes from a column, where there is one."""
     if layout.title is None:
         return None
     columns = [layout.codes[0], layout.title]

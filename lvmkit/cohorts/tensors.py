@@ -319,7 +319,7 @@ class CountTensor:
 
 
 def _counts(counts: Any) -> sparse.coo_array:
-    """Return what can be read as an array of numbers, sparsely."""
+    """Return the counts as a sparse array."""
     if not sparse.issparse(counts):
         counts = np.atleast_1d(check_source(counts, "counts"))
         if counts.dtype == object:
@@ -451,7 +451,7 @@ def _kind(values: "pd.Series[Any]") -> str:
 
 
 def _column(values: "pd.Series[Any]", kind: str, name: str) -> dict[str, npt.NDArray[Any]]:
-    """Return a column as an array, of text with another that tells what is missing."""
+    """Return a column as an array; of text, with a mask of missing entries."""
     if kind == "number":
         return {name: values.to_numpy()}
     missing = values.isna().to_numpy()

@@ -55,7 +55,7 @@ def of_rows(method: str) -> Any:
 
 
 class RowModel(StoredModel, BaseEstimator):
-    """Validation of rows, and of features by name."""
+    """Base of models of rows: validation, and features by name."""
 
     # A model adds which rows it accepts (`_accepted`).
 
@@ -75,11 +75,11 @@ class RowModel(StoredModel, BaseEstimator):
         return tags
 
     def _require_fitted(self) -> None:
-        """Refuse what needs parameters before there are any."""
+        """Refuse a model that is not fitted."""
         check_is_fitted(self, "weights_")
 
     def _name_features(self, feature_names: Sequence[str] | None) -> None:
-        """Take the names of the features of given parameters."""
+        """Set the feature names of given parameters."""
         self.n_features_in_ = self.centers_.shape[1]
         self.annotations_ = {}
         if feature_names is None:
@@ -137,12 +137,12 @@ class RowModel(StoredModel, BaseEstimator):
         raise ValueError(msg)
 
     def _forget_rows(self) -> None:
-        """Drop what belongs to the rows of an earlier fit."""
+        """Drop the attributes of the rows of an earlier fit."""
         for of_other_rows in ("labels_", "data_fingerprint_"):
             self.__dict__.pop(of_other_rows, None)
 
     def _keep_annotations(self, notes: dict[str, Any], old: Array) -> None:
-        """Take over what was noted about the states of the centers `old`, if that is still known."""
+        """Keep the annotations of the states whose centers were `old`, where they still match."""
         if not notes:
             return
         if len(old) != len(self.centers_):
@@ -163,7 +163,7 @@ class RowModel(StoredModel, BaseEstimator):
             warnings.warn(msg, DataWarning, stacklevel=4)
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        """Return float32 rows of zeros and ones, in the order of the fit."""
+        """Return validated rows, features in the order of the fit."""
         remedy, names = self._remedy(reset=reset), None
         if reset:
             matrix, names = features.unwrapped(X, remedy=remedy)
@@ -181,7 +181,7 @@ class RowModel(StoredModel, BaseEstimator):
     def _checked_rows(
         self, matrix: Any, names: features.Labels, *, reset: bool, labelled: bool
     ) -> Any:
-        """Check the numbers, then what the model accepts; rows and columns may have names."""
+        """Validate the numbers, then the values by `_accepted`; names are for messages."""
         with warnings.catch_warnings():
             if labelled:  # the names were matched above, the bare matrix has none to compare
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
@@ -198,7 +198,7 @@ class RowModel(StoredModel, BaseEstimator):
         return self._accepted(rows, names)
 
     def _remedy(self, *, reset: bool) -> str:
-        """Return what else may be done about missing entries, to end a sentence with."""
+        """Return the end of a message about missing entries: another remedy."""
         del reset
         return ""
 
@@ -215,7 +215,7 @@ def state_order(weights: Array, centers: Array, like: Array | None) -> Labels:
 
 
 class MixtureModel(ClusterMixin, RowModel):
-    """Prediction, scoring and sampling, given `weights_` and `centers_`."""
+    """Base of mixtures: prediction, scoring and sampling from `weights_` and `centers_`."""
 
     # A model adds `fit`, its family, and which rows it accepts.
 
@@ -341,7 +341,7 @@ class MixtureModel(ClusterMixin, RowModel):
         return sparse.csr_array(sparse.vstack(blocks, format="csr")), labels
 
     def _n_constraints(self) -> int:
-        """Return how many entries of the centers follow from the others."""
+        """Return the number of entries of the centers that the others determine."""
         return 0
 
     def _params(self) -> MixtureParams:

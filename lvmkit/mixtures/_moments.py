@@ -33,7 +33,7 @@ from lvmkit.moments.whitened import Whitened, with_slices
 
 
 class CountModel(RowModel):
-    """Validation of counts, and of the sums made of them."""
+    """Base of models of counts: validation of rows and of moments."""
 
     round_counts: bool
 
@@ -56,14 +56,14 @@ class CountModel(RowModel):
         return features.in_float32(rows)
 
     def _tell_empty(self, rows: Any) -> None:
-        """Say how many rows to judge hold no known feature."""
+        """Warn of rows without any known feature."""
         empty = int(np.count_nonzero(row_totals(rows) == 0))
         if empty:
             msg = f"{empty:,} of {rows.shape[0]:,} rows hold none of the model's features and get its weights"
             warnings.warn(msg, DataWarning, stacklevel=3)
 
     def _require_counted(self, rows: Any) -> None:
-        """Refuse rows that hold nothing; say which features no row has."""
+        """Refuse rows that are all 0; warn of features that occur in no row."""
         if not rows.sum():
             msg = "X holds nothing: all its entries are 0"
             raise ValueError(msg)
@@ -77,7 +77,7 @@ class CountModel(RowModel):
             warnings.warn(msg, DataWarning, stacklevel=4)
 
     def _require_long(self, moments: SubspaceMoments) -> None:
-        """Refuse sums without third-order information."""
+        """Refuse moments without a third order."""
         if moments.divisors[2] <= 0:
             msg = (
                 f"all {moments.n_samples} rows, with {len(moments.basis)} feature(s), have fewer than 3 words, "
@@ -86,7 +86,7 @@ class CountModel(RowModel):
             raise ValueError(msg)
 
     def _tell_short(self, moments: SubspaceMoments) -> None:
-        """Say how many rows carry no third-order information."""
+        """Warn of rows too short for the third moment."""
         if moments.n_short:
             msg = (
                 f"{moments.n_short:,} of {moments.n_samples:,} rows have fewer than 3 words and carry no "
@@ -96,7 +96,7 @@ class CountModel(RowModel):
 
 
 def given_topics(weights: Any, centers: Any) -> MixtureParams:
-    """Check topics that the user gave, and normalize them. weights (k,), centers (k, d)."""
+    """Validate and normalize given topics. weights (k,), centers (k, d)."""
     params = given_params(weights, centers, None, None, upper=None)
     empty = np.flatnonzero(params.centers.sum(axis=1) == 0)
     if len(empty):
@@ -118,7 +118,7 @@ _WEIGHTINGS = {weighting.name: weighting for weighting in (EQUAL_ROWS, POISSON, 
 
 
 class MomentModel(CountModel):
-    """Counts are summed to moments, and the moments decomposed: `fit`, `partial_fit`, `fit_moments`."""
+    """Base of models learned from moments of counts: `fit`, `partial_fit`, `fit_moments`."""
 
     # A model adds its weighting, α₀ and its family's valid set.
 
@@ -239,7 +239,7 @@ class MomentModel(CountModel):
         self._keep_annotations(notes, old)
 
     def _read_off(self, moments: SubspaceMoments) -> None:
-        """Take sums for those of all rows."""
+        """Set the parameters from moments of all rows."""
         self._require_long(moments)
         with single_threaded_blas():
             self._decompose(moments, self._whitened(moments))
@@ -270,7 +270,7 @@ class MomentModel(CountModel):
         return rows
 
     def _whitened(self, moments: SubspaceMoments) -> Whitened:
-        """Return what the decomposition sees, of as many states as the second moment can show."""
+        """Return whitened moments of as many states as the second moment has rank for."""
         rank = moments.rank(alpha0=self._alpha0())
         if rank < self.n_components:
             q = moments.basis.shape[1]
@@ -312,14 +312,14 @@ class MomentModel(CountModel):
             warnings.warn(msg, DataWarning, stacklevel=4)
 
     def _derive(self) -> None:
-        """Set what else a model has once the parameters are read off."""
+        """Set the attributes that follow from the parameters."""
 
     def _weighting(self) -> Weighting:
-        """Return how rows enter the sums."""
+        """Return the weighting of rows in the moments."""
         raise TypeError(type(self).__name__)
 
     def _summed(self, rows: Any) -> Any:
-        """Return what is summed of checked rows."""
+        """Return the rows that enter the moments."""
         return rows
 
     def _alpha0(self) -> float:
@@ -385,7 +385,7 @@ class MomentModel(CountModel):
             raise ValueError(msg)
 
     def _require_sums(self, moments: Any) -> None:
-        """Refuse what are not the sums that this model is read off."""
+        """Refuse moments of another type or weighting."""
         if not isinstance(moments, SubspaceMoments):
             msg = (
                 "fit_moments needs SubspaceMoments, as fitted models have in moments_; "
@@ -401,7 +401,7 @@ class MomentModel(CountModel):
         self._require_features(len(moments.basis))
 
     def _require_stream(self, X: Any, *, first: bool) -> None:
-        """Refuse a block that no stream can begin, or go on, with."""
+        """Refuse a block that cannot begin or continue a stream."""
         if self.decomposition == "svtd":
             msg = "partial_fit cannot use decomposition='svtd', which needs all rows at once; choose another"
             raise ValueError(msg)
@@ -415,7 +415,7 @@ class MomentModel(CountModel):
             self._refuse_to_forget()
 
     def _smoothed_centers(self, share: float) -> Array:
-        """Mix a share of the overall frequencies into centers from moments; given ones are taken as they are."""
+        """Mix a share of the overall frequencies into centers from moments; leave given ones unchanged."""
         if not hasattr(self, "clipped_"):
             return self.centers_
         smoothed: Array = (1 - share) * self.centers_ + share * (self.weights_ @ self.centers_)
@@ -423,7 +423,7 @@ class MomentModel(CountModel):
 
 
 class MomentMixture(MomentModel, MixtureModel):
-    """A mixture of counts: moments alone, or moments and EM."""
+    """Base of mixtures of counts: learned from moments, optionally refined by EM."""
 
     # A model adds its family, its weighting and the mean of its prior.
 
@@ -538,7 +538,7 @@ class MomentMixture(MomentModel, MixtureModel):
         return e_step.posteriors(e_step.log_joint(rows, self._params(), self._family))
 
     def _derive(self) -> None:
-        """Begin without EM steps: those made before led to other parameters."""
+        """Reset the attributes of EM."""
         self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
 
     def _refine(self, rows: Any, tell: Progress) -> None:
@@ -558,11 +558,11 @@ class MomentMixture(MomentModel, MixtureModel):
         self.stopped_by_, self.log_likelihoods_ = result.stopped_by, result.log_likelihoods
 
     def _prior(self, rows: Any) -> Prior:
-        """Return the imaginary rows that EM adds to every state."""
+        """Return the prior of EM."""
         raise TypeError(type(self).__name__)
 
     def _params(self) -> MixtureParams:
-        """Return the parameters that rows are judged by: those of moments hold zeros, which noise put there."""
+        """Return the parameters of prediction; those from moments are smoothed, as noise makes zeros there."""
         refined = getattr(self, "n_iter_", 0) > 0
         centers = self.centers_ if refined else self._smoothed_centers(self.smoothing)
         return MixtureParams(self.weights_, centers)

@@ -31,7 +31,7 @@ class ClusterView:
 
 
 class Analysis:
-    """Computes assignments of one cohort and keeps the last few."""
+    """Assignments, counts and scores of one cohort, the last few cached."""
 
     def __init__(self, patients: CohortView) -> None:
         self.patients = patients
@@ -78,7 +78,7 @@ class Analysis:
         return value
 
     def _entry(self, view: ClusterView, threshold: int) -> tuple[CodeCounts, list[pd.DataFrame]]:
-        """Return counts with the names of the view, and where their association is kept."""
+        """Return the named counts of a view, and the cache of their association."""
         raw, given = self._raw_counts(view), [c.name for c in view.clustering.clusters]
         for base, limit, names, known, made in self._shown:
             if base is raw and limit == threshold and names == given:
@@ -154,7 +154,7 @@ def carry_names(
 
 
 def short(title: str) -> str:
-    """Cut a long title at a word."""
+    """Shorten a title at a word boundary."""
     if len(title) <= HINT_LETTERS:
         return title
     return title[:HINT_LETTERS].rsplit(" ", 1)[0].rstrip(",;:") + " …"

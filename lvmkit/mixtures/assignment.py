@@ -69,7 +69,7 @@ class Moves:
 
     @property
     def text(self) -> str:
-        """The same in words."""
+        """The moves in words."""
         if not self.came and not self.left:
             return "Nobody else changed cluster."
         came = "1 patient" if self.came == 1 else f"{self.came:,} patients"

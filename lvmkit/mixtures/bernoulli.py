@@ -84,7 +84,7 @@ class StreamedMoments:
         return type(self)(self.second + other.second, self.third + other.third)
 
     def whitened(self, k: int) -> Whitened:
-        """Return what a decomposition sees: the k leading directions of the second moment, within the basis."""
+        """Return moments whitened along the k leading directions of the second moment, within the basis."""
         m2, basis = self.second.m2, self.third.whitener
         if self.second.weighting.factorial:
             imputed = impute_diagonal(m2, k, tol=1e-3)
@@ -110,7 +110,7 @@ class StreamedMoments:
 
 
 def _adds(model: Any) -> bool:
-    """Tell whether the start that the model asks for is read off moments that add."""
+    """Return whether `init` is computed from additive moments; raise if not."""
     if isinstance(model.init, str) and model.init in ("corrected", "asvtd"):
         return True
     msg = (
@@ -149,7 +149,7 @@ class BernoulliMixture(MixtureModel):
     max_iter : int, default=500
         At most so many EM steps.
     prior : float, default=1.0
-        Imaginary rows, at the overall prevalences, that every cluster receives. Keeps probabilities inside
+        Prior pseudo-counts per component, centered on the overall prevalences. Keeps probabilities inside
         (0, 1), so that a code never seen in a cluster does not make it impossible there.
     binarize : float or None, default=None
         Entries above it count as 1. None: the data must be 0/1 already.
@@ -458,7 +458,7 @@ class BernoulliMixture(MixtureModel):
         return features.in_float32(rows)
 
     def _remedy(self, *, reset: bool) -> str:
-        """Return that new rows may have gaps."""
+        """Return the remedy for new rows with gaps."""
         return "" if reset else NOT_OBSERVED
 
     def _check_stored(self) -> None:
@@ -531,14 +531,14 @@ class BernoulliMixture(MixtureModel):
         return max(ends, key=lambda end: float(end.log_likelihoods[-1]))
 
     def _method(self) -> Method:
-        """Return how to decompose."""
+        """Return the decomposition and its seed."""
         named = self.decomposition
         return Method(None if named is None else decompose.BY_NAME[named], self.random_state)
 
     def _run(
         self, X: Any, start: MixtureParams, prior: Prior, tell: Progress
     ) -> EMResult[MixtureParams]:
-        """Run EM from one start, or take the start for the end."""
+        """Run EM from one start; without `em`, return the start."""
         inside = e_step.smoothed(start, X.shape[0], prior, BERNOULLI)
         if not self.em:
             return EMResult(MixtureParams(start.weights, inside.centers), np.zeros(0), "moments")
@@ -566,7 +566,7 @@ class BernoulliMixture(MixtureModel):
         self.__dict__.pop("moments_", None)  # those of a stream that was before
 
     def _begin_anew(self) -> None:
-        """Say that the parameters of a fit are forgotten; refuse to forget those that cannot be fitted again."""
+        """Warn that a fit's parameters are forgotten; refuse where they cannot be fitted again."""
         if not hasattr(self, "labels_"):
             self._refuse_to_forget()
         msg = (
@@ -576,7 +576,7 @@ class BernoulliMixture(MixtureModel):
         warnings.warn(msg, DataWarning, stacklevel=3)
 
     def _read_off(self, moments: StreamedMoments, like: Array | None) -> None:
-        """Set the parameters that the moments give, clusters ordered as those before, or by weight."""
+        """Set the parameters from moments, clusters ordered as before, or by weight."""
         n, k = moments.second.n_samples, self.n_components
         prior = Prior.around(moments.second.first, n, self.prior)
         if not moments.second.first.any():

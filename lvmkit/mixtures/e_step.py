@@ -50,7 +50,7 @@ def em_step(
 
 
 def _smooth_weights(counts: Array, prior: Prior) -> Array:
-    """Return the weights under the prior's imaginary rows, spread evenly; never exactly 0."""
+    """Return the weights with the prior's pseudo-counts, spread evenly; never exactly 0."""
     tiny = max(prior.strength, 1e-9)
     weights: Array = (counts + tiny / len(counts)) / (counts.sum() + tiny)
     return weights

@@ -92,7 +92,7 @@ def _probability(state: Array, inside: npt.NDArray[np.bool_]) -> float:
 
 
 def _apply(state: Array, change: Array, inside: npt.NDArray[np.bool_]) -> tuple[Array, float]:
-    """Add one piece of evidence; return the new state and what happened to the odds."""
+    """Add the evidence of one code; return the new state and its factor in the odds."""
     after = state + change
     if inside.all():
         return after, 1.0
@@ -102,7 +102,7 @@ def _apply(state: Array, change: Array, inside: npt.NDArray[np.bool_]) -> tuple[
 def _by_effect(
     state: Array, change: Array, inside: npt.NDArray[np.bool_], codes: npt.NDArray[np.intp]
 ) -> npt.NDArray[np.intp]:
-    """Order codes by what each alone would do to the odds, strongest first."""
+    """Order codes by their own factor in the odds, strongest first."""
     if inside.all() or not len(codes):
         return codes
     effect = _log_odds(state[:, None] + change[:, codes], inside) - _log_odds(state, inside)

@@ -26,7 +26,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Prior:
-    """Imaginary rows that keep estimates inside their valid set."""
+    """Prior pseudo-counts that keep estimates inside their valid set."""
 
     strength: float  # Pseudo-counts: rows added to every state
     mean: Array  # (d,): Their mean, strictly inside the valid set
@@ -156,12 +156,12 @@ def _orders(rows: Any) -> Array:
 
 
 def _multinomial_sample(centers: Array, totals: Any, generator: np.random.Generator) -> Any:
-    """Draw so many words for every row."""
+    """Draw the words of every row, of a given number."""
     return sparse.csr_array(generator.multinomial(totals, centers).astype(np.float32))
 
 
 def _onto_simplex(centers: Array) -> Array:
-    """Clip at 0 and divide by the sum; a topic of which nothing is left becomes even."""
+    """Clip at 0 and divide by the sum; rows without mass become uniform."""
     clipped = np.maximum(centers, 0.0)
     totals = clipped.sum(axis=1, keepdims=True)
     even = 1 / centers.shape[1]

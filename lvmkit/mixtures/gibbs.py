@@ -280,7 +280,7 @@ class Lanes:
         raise NotImplementedError
 
     def _weigh(self, words: Labels) -> None:
-        """Set the products: what the topics are drawn in proportion to."""
+        """Set the unnormalized probabilities of the topics."""
         self.tables.take(words, 1, self.products, "clip")
         np.multiply(self.products, self.counts, self.products)
 

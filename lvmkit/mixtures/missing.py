@@ -12,7 +12,7 @@ from lvmkit.core.validation import listed, unmasked
 def observed_mask(
     observed: Any, place: Any, shape: tuple[int, ...], names: Sequence[str] | None
 ) -> Array:
-    """Return what was observed, in the model's order, as numbers 0 and 1, (d,). observed (n, d)."""
+    """Return the mask of observed features in the model's order, 0 and 1, (d,) or (n, d)."""
     known = place >= 0
     if hasattr(observed, "columns") and names is not None:
         if observed.isna().any(axis=None):

@@ -57,6 +57,6 @@ class TreeCut:
         return np.eye(len(self.weights_))[self.predict(X)]
 
     def placed(self, X: Any, rows: Labels) -> Array:
-        """Return what `predict_proba` does: the way down the tree needs to know of a row only what it holds, (n, k)."""
+        """Return `predict_proba` of the rows, whose numbers it does not need, (n, k)."""
         del rows
         return self.predict_proba(X)

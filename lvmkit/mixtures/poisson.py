@@ -27,7 +27,7 @@ class PoissonMixture(MomentMixture):
     max_iter : int, default=500
         At most so many EM steps.
     prior : float, default=1.0
-        Imaginary rows, at the overall mean, that EM adds to every cluster.
+        Prior pseudo-counts per component, centered on the overall mean, in EM.
     smoothing : float, default=0.01
         Share of the overall mean mixed into rates of moments alone when rows are judged, so that no count
         excludes a cluster. `centers_` are not smoothed.
@@ -144,8 +144,8 @@ class PoissonMixture(MomentMixture):
         return FACTORIAL
 
     def _tell_empty(self, rows: Any) -> None:
-        """Say nothing: that nothing was counted tells about the cluster too."""
+        """Do not warn: an empty row is informative under Poisson rates."""
 
     def _prior(self, rows: Any) -> Prior:
-        """Place the imaginary rows at the overall mean."""
+        """Return pseudo-counts centered on the overall mean."""
         return Prior.around(rows.sum(axis=0), rows.shape[0], self.prior)

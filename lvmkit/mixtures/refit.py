@@ -22,7 +22,7 @@ LARGE_CLIP = 0.02  # as in BernoulliMixture, which warns above it
 
 
 class FitJob(NamedTuple):
-    """Work that takes time, apart from what follows when it is done."""
+    """A long computation and the callback for its result."""
 
     title: str  # What is being done, in words
     work: Callable[[Progress | None], Any]
@@ -30,7 +30,7 @@ class FitJob(NamedTuple):
 
 
 def check_size(n_clusters: int, n_patients: int, n_codes: int) -> None:
-    """Check that so many clusters can be found."""
+    """Refuse numbers of clusters that the data do not allow."""
     if n_codes == 0:
         message = "Every code is left out. Put at least two codes back in."
         raise ValueError(message)
@@ -71,7 +71,7 @@ def fit_quietly(X: Any, n_clusters: int, *, progress: Progress | None = None) ->
 
 
 def how_it_stopped(model: Any) -> str:
-    """Tell why a fit stopped."""
+    """Return the stopping rule of a fit in words."""
     reason, steps = getattr(model, "stopped_by_", None), getattr(model, "n_iter_", 0)
     if reason is None:
         return ""

@@ -41,7 +41,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
     max_iter : int, default=200
         At most so many EM steps.
     prior : float, default=1.0
-        Imaginary words, at the overall frequencies, that EM adds to every topic.
+        Prior pseudo-counts of words per topic, at the overall frequencies, in EM.
     smoothing : float, default=0.01
         Share of the overall word frequencies mixed into topics of moments alone when documents are judged, so
         that no word excludes a topic. `centers_` are not smoothed.
@@ -216,7 +216,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
             raise ValueError(msg)
 
     def _prior(self, rows: Any) -> Prior:
-        """Spread the imaginary words as all words are."""
+        """Return pseudo-counts at the overall frequencies."""
         counts = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel() + 0.5
         return Prior(self.prior, counts / counts.sum())
 

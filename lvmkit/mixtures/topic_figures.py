@@ -24,7 +24,7 @@ MOST_HINTED = 12
 
 @dataclass(frozen=True, eq=False)
 class TopicFigures:
-    """Numbers of one model."""
+    """Sizes, shares and word counts of one model's topics."""
 
     topics: Topics  # The model
     totals: npt.NDArray[np.int64] | None = None
@@ -57,7 +57,7 @@ class TopicFigures:
         return self.counts is not None or self.leading is not None
 
     def scores(self, balance: float) -> Array:
-        """Return the relevance of what may be seen, (k, d)."""
+        """Return the relevance of words, -inf where suppressed, (k, d)."""
         if self.counts is None:
             return self.topics.relevance(balance)
         return score_codes(self.counts, balance)
@@ -158,7 +158,7 @@ class TopicFigures:
 def figures_of(
     topics: Topics, corpus: Corpus | None, mixtures: Any = None, *, threshold: int = 0
 ) -> TopicFigures:
-    """Count what a dashboard shows."""
+    """Return the figures of topics in a corpus."""
     if corpus is None or mixtures is None:
         return TopicFigures(topics)
     if not corpus.private:

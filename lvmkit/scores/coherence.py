@@ -92,7 +92,7 @@ def _checked(centers: npt.ArrayLike, X: Any) -> tuple[Array, Any]:
 
 
 def _check_documents(documents: Any) -> None:
-    """Refuse what no documents hold; fractions may be, only what is present counts."""
+    """Refuse negative or non-finite counts; fractions pass, as only presence counts."""
     if not documents.shape[0]:
         msg = f"X holds no documents; found shape {documents.shape}"
         raise ValueError(msg)

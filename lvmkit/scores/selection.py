@@ -159,7 +159,7 @@ def _checked(
 
 
 def _rows_of_numbers(X: Any) -> Any:
-    """Return sparse rows, a DataFrame or an array; refuse texts and what has no columns."""
+    """Return sparse rows, a DataFrame or an array; refuse texts and data without columns."""
     is_text = getattr(getattr(X, "dtype", None), "kind", "f") in "US" or (
         isinstance(X, (list, tuple)) and any(isinstance(v, str) for v in np.ravel(X[:1]))
     )
@@ -223,7 +223,7 @@ def _scored(task: _Task, number: int, wanted: list[str], tell: Progress) -> dict
 
 @contextmanager
 def _noted(remarks: list[str]) -> Iterator[None]:
-    """Add to remarks what models warn of; with many candidates some always do, and then on every fit."""
+    """Collect the warnings of models as remarks; with many candidates some always warn."""
     with warnings.catch_warnings(record=True) as caught:
         for expected in (DataWarning, ConvergenceWarning):
             warnings.simplefilter("always", expected)

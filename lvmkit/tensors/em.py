@@ -28,7 +28,7 @@ itself they need no further whitening."""
 
 
 class CenteredSamples:
-    """Centered samples and what is computed of them once. X (n, p_1, ..., p_M)."""
+    """Centered samples, with their scatter matrices. X (n, p_1, ..., p_M)."""
 
     def __init__(self, X: Array) -> None:
         self.center = X.mean(axis=0)
@@ -89,7 +89,7 @@ def doubly_enhanced(samples: CenteredSamples, start: Array, options: EMOptions) 
 
 
 def _ended(before: Array, after: Array, options: EMOptions, step: int) -> str:
-    """Tell why the iterations end here, or "" if they go on."""
+    """Return the stopping rule that holds, or ""."""
     if after.sum(axis=0).min() < EMPTY:
         return "empty"
     if np.abs(after - before).sum() / 2 <= options.tol * len(after):

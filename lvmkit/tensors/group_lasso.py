@@ -121,7 +121,7 @@ class _Problem:
         return float(smooth + self.penalty * _lengths(C).sum())
 
     def gap(self, C: Array, rest: Array) -> float:
-        """Return a bound of what the objective can still fall by."""
+        """Return the duality gap: a bound of the remaining decrease."""
         lengths = _lengths(rest)
         over = lengths > self.penalty
         short = rest.copy()
@@ -167,7 +167,7 @@ class _Problem:
         return C, slope + self.delta if at is C else self.image(C)
 
     def shortened(self, C: Array) -> Array:
-        """Shorten each c_J by what the penalty takes in a step, to 0 where that is more."""
+        """Apply the proximal operator of the penalty to each c_J."""
         lengths, taken = _lengths(C), self.penalty / self.most
         left = lengths > taken
         share = np.zeros(len(lengths))
@@ -188,7 +188,7 @@ class _Problem:
         return C, image
 
     def stepped(self, C: Array, image: Array) -> tuple[Array, Array, float]:
-        """Take a Newton step, and say how much of it; entries that it would turn round become 0."""
+        """Take a Newton step and return its length; entries that it would reverse become 0."""
         kept = np.flatnonzero(C.any(axis=0))
         if not len(kept):
             return C, image, 0.0
@@ -270,7 +270,7 @@ def _conjugate_gradients(
     slope: Array,
     rtol: float,
 ) -> Array:
-    """Solve for the Newton step: the covariances, and what the lengths of the c_J bend across their directions."""
+    """Solve for the Newton step: the covariances, plus the curvature of the norms of the c_J."""
 
     def times(flat: Array) -> Array:
         step = flat.reshape(slope.shape)

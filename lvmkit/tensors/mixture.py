@@ -693,7 +693,7 @@ class TensorNormalMixture(ClusterMixin, StoredModel, BaseEstimator):
         return rows
 
     def _keep(self, search: TensorSearch, founds: Sequence[Found]) -> None:
-        """Take over the best of what was found, and say what is wrong with it."""
+        """Set the attributes of the best fit of a path, and warn of its problems."""
         n = len(search.samples)
         found = founds[0] if len(founds) == 1 else chosen(founds, n, search.bic_of_one())
         if len(search.penalties) > 1:
@@ -761,7 +761,7 @@ class TensorNormalMixture(ClusterMixin, StoredModel, BaseEstimator):
         return self
 
     def _warn(self, search: TensorSearch, found: Found) -> None:
-        """Say what is wrong with a fit."""
+        """Warn of the problems of a fit."""
         if self.stopped_by_ == "penalty" and len(self.weights_) > 1:
             largest = largest_penalty(search.samples, search.posteriors, search.options)
             msg = (

@@ -43,7 +43,7 @@ Mapper = Callable[
 
 @contextmanager
 def threads(n_jobs: int | None) -> Iterator[Mapper]:
-    """Yield what applies a function to several starts: `map` itself, or that of a pool of threads."""
+    """Yield `map`, or that of a pool of threads, to fit several starts."""
     workers = workers_of(n_jobs)
     if workers <= 1:
         yield map
@@ -104,7 +104,7 @@ def from_smaller(
     method: str,
     mapper: Mapper,
 ) -> Found:
-    """Fit from every start; if no entry is selected from any, from what smaller penalties lead to. starts (n, K)."""
+    """Fit from every start; if no entry is selected, from fits of smaller penalties. starts (n, K)."""
     found = best_of(samples, starts, options, method, mapper)
     if found.fit.stopped_by != "penalty":
         return found
@@ -138,7 +138,7 @@ def path_of(
     patience: int | None = None,
     bar: float = np.inf,
 ) -> Iterator[Found]:
-    """Fit penalty after penalty, from the starts and from what was found for the one before. starts (n, K)."""
+    """Fit along a path of penalties, from the starts and from the previous fits. starts (n, K)."""
     followed = list(range(len(starts)))
     before: list[Array] = []
     lowest, since = np.inf, 0

@@ -124,7 +124,7 @@ class ComponentsPath:
 
     @property
     def reason(self) -> str:
-        """Say why that number is recommended."""
+        """The recommendation in words."""
         table = self.table().set_index("n_components")
         small = [str(k) for k in table.index[table["smallest_cluster"] < SMALL]]
         lowest = float(self.best_model.bic_)
@@ -314,7 +314,7 @@ def _path(
 
 
 def _named_as(fitted: TensorNormalMixture, checked: TensorNormalMixture) -> TensorNormalMixture:
-    """Take over what checking the samples told of their features."""
+    """Copy the names of features found in validation."""
     for name in ("n_features_in_", "feature_names_in_"):
         if hasattr(checked, name):
             setattr(fitted, name, getattr(checked, name))

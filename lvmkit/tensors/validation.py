@@ -38,7 +38,7 @@ def require_estimable(X: Array, n_components: int, shrinkage: float) -> None:
 
 
 def require_covariance(covariance: Array, name: str, size: int) -> None:
-    """Refuse what cannot be the covariance of a mode."""
+    """Refuse a matrix that is no covariance of a mode."""
     if covariance.shape != (size, size):
         msg = f"{name} has shape {covariance.shape}; expected {(size, size)}, as the means have."
         raise ValueError(msg)

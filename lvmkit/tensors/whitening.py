@@ -38,7 +38,7 @@ class WhitenedSamples:
         return inverse
 
     def unwound(self) -> list[Array]:
-        """Return what takes tensors to the present coordinates, in each mode."""
+        """Return the whitening matrices of the modes."""
         return [
             linalg.solve_triangular(part, np.eye(len(part)), lower=True) for part in self.factors
         ]
@@ -76,7 +76,7 @@ class WhitenedSamples:
         return self._taken_out_singly(counts, means, shrinkage), distance
 
     def _taken_out_singly(self, counts: Array, means: Array, shrinkage: float) -> Array:
-        """Whiten as often as there are modes by the covariance that is farthest from the identity."""
+        """Whiten one mode at a time, the farthest from the identity first, as often as there are modes."""
         for _ in self.factors:
             shapes = self._shapes(counts, means, shrinkage)
             worst = int(np.argmax([_distance(part - np.eye(len(part))) for part in shapes]))

@@ -42,7 +42,7 @@ def _largest(matrix: Any, start: Array) -> tuple[Array, Array]:
 
 
 def _of_few(rows: Rows, scale: Array) -> tuple[Array, Array]:
-    """Decompose the products of few rows, or of few features, as many as occur."""
+    """Decompose the Gram matrix of few rows, or of few features that occur."""
     n, d = rows.shape
     if sparse.issparse(rows):
         used, places = np.unique(rows.indices, return_inverse=True)

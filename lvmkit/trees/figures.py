@@ -79,7 +79,7 @@ def kept_columns(totals: Array, n_nodes: int) -> npt.NDArray[np.intp]:
 
 @dataclass(frozen=True, eq=False)
 class TreeFigures:
-    """Numbers as they may be shown."""
+    """Figures of a tree, small counts of people suppressed."""
 
     counted: NodeCounts  # All numbers
     words: tuple[str, ...]  # (c,): Codes or words that are counted, and what they mean
@@ -110,7 +110,7 @@ class TreeFigures:
         return int(np.nan_to_num(self._rows[0][0]))
 
     def sizes(self) -> list[int | str]:
-        """Return the rows of each node; "≈" before an estimate, or why nothing is shown."""
+        """Return the number of rows of each node; "≈" before an estimate, or why there is none."""
         (shown, hidden), whole = self._rows, self.counted.sizes
         if not hidden.any():
             return [int(n) for n in whole]
@@ -156,7 +156,7 @@ class TreeFigures:
         return [None if np.isnan(n) else round(n) for n in shown.tolist()]
 
     def scores(self, nodes: Any, balance: float) -> Array:
-        """Return the relevance of what may be seen, (m, c)."""
+        """Return the relevance of codes, -inf where suppressed, (m, c)."""
         with np.errstate(divide="ignore", invalid="ignore"):
             own, whole = np.log(self.shares(nodes)), np.log(self.overall)
             found = own - (1 - balance) * whole

@@ -100,7 +100,7 @@ def grow(
 
 
 class _Grower:
-    """Holds what all branches share."""
+    """Options, counters and caches that all branches share."""
 
     def __init__(
         self, rows: Rows, splitter: Splitter, limits: Growth, progress: Progress | None
@@ -140,7 +140,7 @@ class _Grower:
         return self.root
 
     def tell(self, leaves: int, wave: list[_Branch]) -> None:
-        """Tell how far the tree is grown."""
+        """Report progress."""
         if self.progress is None:
             return
         if self.limits.max_leaf_nodes:
@@ -176,7 +176,7 @@ class _Grower:
             self.judge(branch)
 
     def before(self, branch: _Branch) -> str:
-        """Return why a branch need not be looked at, or nothing."""
+        """Return why a branch cannot be split, or ""."""
         limits = self.limits
         if branch.size < 2:
             return "it has fewer than two rows"
@@ -246,7 +246,7 @@ class _Grower:
         )
 
     def remaining(self, branch: _Branch, rows: list[Rows], smaller: Array | None) -> Array | None:
-        """Return the products of the larger part, what the smaller one leaves; None if that would be rounding."""
+        """Return the sum of products of the larger part by subtraction; None where that would be rounding."""
         if branch.sums.second is None or not self.keeps_second(rows[0]):
             return None
         rest = branch.sums.second - (_products(rows[1]) if smaller is None else smaller)

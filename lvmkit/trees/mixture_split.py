@@ -79,7 +79,7 @@ def refined(rows: Rows, sums: Sums, split: Split, family: Family) -> Split:
 
 
 def node_prior(rows: Rows, sums: Sums, family: Family) -> Prior:
-    """Return one imaginary row for every center: at the node's mean, or of the node's words. rows (n, d)."""
+    """Return pseudo-counts of one row per center, at the node's mean. rows (n, d)."""
     n, d = rows.shape
     if family is BERNOULLI:
         return Prior.around(sums.first, n, 1.0)
@@ -109,7 +109,7 @@ def _bernoulli(rows: Rows) -> Components | None:
 
 
 def _second(rows: Rows, weighting: Weighting) -> Any:
-    """Return the second moment: as numbers of few features, as products with the rows of many."""
+    """Return the second moment: `Moments` for few features, a linear operator for many."""
     if rows.shape[1] <= WIDE:
         return Moments.of(rows, weighting)
     return second_moment_operator(rows, weighting)

@@ -35,7 +35,7 @@ def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | NoSplit:
 
 
 def feature_scale(rows: Rows, sums: Sums, equalize: float) -> Array:
-    """Return what features are multiplied with: their mean squares to the power −`equalize`, 0 for absent ones."""
+    """Return the scale of features: mean squares to the power −`equalize`, 0 for absent ones."""
     if not equalize:
         return np.ones(rows.shape[1])
     squares = _squares(rows, sums) / rows.shape[0]
@@ -65,7 +65,7 @@ def _slices(rows: Rows, whitener: Array) -> Array:
 
 
 def _one_direction(squares: Array) -> str:
-    """Say why there is no second direction to split by."""
+    """Return why there is no second direction to split by."""
     largest = int(squares.argmax())
     if (
         len(squares) > 1

@@ -277,7 +277,7 @@ class SpectralTree(ClusterMixin, RowModel):
         return self.tree_.apply(self._validated(X, reset=False))
 
     def _describe(self) -> None:
-        """Set what follows from the tree."""
+        """Set the attributes that follow from the tree."""
         self.nodes_ = self.tree_.nodes
         leaves = [self.nodes_[i] for i in self.tree_.leaves]
         self.n_leaves_ = len(leaves)

@@ -12,7 +12,7 @@ from lvmkit.trees.splits import NoSplit, Rows, Split
 
 
 def canonical_ranks(rows: Rows) -> Labels:
-    """Return an order of the rows by what they hold, whatever the order in which they stand, (n,). rows (n, d)."""
+    """Return an order of the rows by their contents, independent of their order, (n,). rows (n, d)."""
     entries = rows if sparse.issparse(rows) else sparse.csr_array(rows)
     n, d = entries.shape
     salt = np.random.default_rng(0).integers(1, 2**63, d, dtype=np.uint64)

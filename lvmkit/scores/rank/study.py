@@ -153,7 +153,7 @@ class RankStudy:
         return " ".join(told)
 
     def _row(self, run: RankRuns) -> dict[str, Any]:
-        """Return what the table says of one number."""
+        """Return the row of the table for one run."""
         counts: Any = [pd.NA] * (1 + len(self.modes))
         if run.model is not None:
             best = run.nonzeros[int(np.argmax(run.fits))]
@@ -204,7 +204,7 @@ _again = ContextVar("_again", default=False)  # in this thread the data are fitt
 
 
 class _Again(type):
-    """Counts data warnings in, but only in a thread where they were said before."""
+    """Match data warnings, but only in a thread that fits the same data again."""
 
     def __subclasscheck__(cls, kind: type) -> bool:
         return _again.get() and DataWarning in kind.__mro__
@@ -491,7 +491,7 @@ def _names(model: Any) -> tuple[str, ...]:
 
 
 def _require_factors(model: Any) -> None:
-    """Refuse what is no factorization."""
+    """Refuse a model without factors or fit."""
     missing = [name for name in ("factors_", "fit_") if not hasattr(model, name)]
     if missing:
         msg = f"{type(model).__name__} has no {' and no '.join(missing)} after fit; pass lvmkit.SUSTain()"
@@ -507,7 +507,7 @@ def _require_one(study: RankStudy) -> None:
 
 
 def _starts_told(tell: Progress, numbers: list[int], n_starts: int) -> Callable[[int, float], None]:
-    """Return what tells which start of which number is under way."""
+    """Return the progress callback that names the start and number under way."""
 
     def told_so(task: int, done: float) -> None:
         number, start = numbers[task // n_starts], task % n_starts + 1

@@ -179,7 +179,7 @@ def tabulated(
     order: list[tuple[str, Any]],
     goal: float,
 ) -> pd.DataFrame:
-    """Return what `compare_stability` does, of rows in any order."""
+    """Return the table of `compare_stability` from rows in any order."""
     place = {key: i for i, key in enumerate(order)}
     rows = sorted(rows, key=lambda row: (place[row[0], row[1]], row[3]))
     table = pd.DataFrame(rows, columns=_COLUMNS)
@@ -243,7 +243,7 @@ def _mean(sums: pd.DataFrame, value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return Python's own number."""
+    """Convert a numpy scalar to Python."""
     return value.item() if isinstance(value, np.generic) else value
 
 

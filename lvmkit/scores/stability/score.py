@@ -161,7 +161,7 @@ def overlapping_fits(
 
 
 def fits_told(tell: Progress, n_fits: int) -> Any:
-    """Return what tells how many of the fits are done."""
+    """Return the progress callback that counts the fits."""
 
     def told_so(number: int, done: float) -> None:
         tell(f"Stability: fit {number + 1} of {n_fits}", (number + done) / n_fits)
