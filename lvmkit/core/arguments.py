@@ -1,4 +1,4 @@
-"""Arguments of public functions are checked by their annotations, and by the least values that are given here."""
+"""Argument validation from annotations: the `checked` decorator."""
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set

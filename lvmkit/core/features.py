@@ -1,4 +1,4 @@
-"""Rows and feature names out of what users pass: arrays, sparse matrices, DataFrames, AnnData."""
+"""Matrices and feature names from arrays, sparse matrices, DataFrames and AnnData; aligning, binarizing, hashing."""
 
 import hashlib
 import warnings

@@ -1,4 +1,4 @@
-"""Where readers of a dashboard may open and write files on the machine that serves it."""
+"""Folders in which a served dashboard may open and write files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _open_only: ContextVar[tuple[Path, ...] | None] = ContextVar("_open_only", defau
 
 
 class Folders:
-    """Paths that readers type, checked: below given folders, or anywhere for who sits at the machine."""
+    """Folders that are allowed (all of them on one's own machine), and the check of typed paths."""
 
     def __init__(
         self, allowed: Sequence[Path] | None = None, readable: Sequence[Path] = ()

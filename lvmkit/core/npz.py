@@ -1,4 +1,4 @@
-"""Arrays and JSON read from an npz file that may come from anybody: sizes are known before anything is read."""
+"""Reading npz files that may come from anybody: declared sizes are checked before anything is read."""
 
 import contextlib
 import json
@@ -67,7 +67,7 @@ def read_npz(
 
 @contextmanager
 def complete(path: str | os.PathLike[str], kind: str) -> Iterator[None]:
-    """Say of whatever is wrong with the content of a file that it is no complete file of its kind."""
+    """Context manager: raise any fault of the content as one ValueError that names the file and its kind."""
     try:
         yield
     except UNREADABLE as error:

@@ -1,4 +1,4 @@
-"""Row blocks: how data larger than the cache, or than memory, is summed."""
+"""Row blocks on a thread pool: summing data larger than the cache or memory; BLAS held at one thread."""
 
 import os
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Whom to tell how far a long computation is: a bar, a callable, or nobody."""
+"""Progress reporting: tqdm bar, callback or none."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,18 +25,18 @@ def progress_callback(progress: Progress | bool | None) -> Iterator[Progress]:
 
 
 class Interruptible:
-    """A progress that remembers whether what was raised is a wish to stop."""
+    """A progress callback that remembers whether it raised: then the caller stops, and nothing failed."""
 
     def __init__(self, progress: Progress) -> None:
         self._progress = progress
         self._telling = False
 
     def __call__(self, text: str, done: float) -> None:
-        """Tell; what this raises is a wish to stop."""
+        """Report progress; an exception raised here means stop."""
         self._telling = True
         self._progress(text, done)
         self._telling = False
 
     def wished(self, error: BaseException) -> bool:
-        """Tell whether an error is a wish to stop: the interrupt key, or raised by the progress."""
+        """Return whether an error means stop: KeyboardInterrupt, or raised by the callback."""
         return self._telling or isinstance(error, KeyboardInterrupt)

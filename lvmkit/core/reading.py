@@ -1,4 +1,4 @@
-"""Files that are read: one place checks their names, and says in words why there is nothing to read."""
+"""Opening files for reading, with errors in plain words."""
 
 import errno
 import os

@@ -1,4 +1,4 @@
-"""What topics and documents must be: probabilities of words, and counts of them."""
+"""Validation of topics (probabilities of words) and of word counts."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What lvmkit says when its input is wrong."""
+"""Input validation: numbers, options, matrices, tables, sparse structure; `DataWarning`."""
 
 import copy
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -768,7 +768,7 @@ def require_one_of(value: Any, name: str, known: Iterable[Any]) -> None:
 
 
 def teller(progress: Any) -> Any:
-    """Return what to tell the progress to: a function of a text and the fraction done, or one that says nothing."""
+    """Return the progress callback (text, fraction done), for None one that does nothing."""
     if progress is None or progress is False:
         return _unheard
     if not callable(progress):
@@ -778,4 +778,4 @@ def teller(progress: Any) -> Any:
 
 
 def _unheard(text: str, done: float) -> None:
-    """Say nothing."""
+    """Do nothing."""

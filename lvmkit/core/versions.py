@@ -1,4 +1,4 @@
-"""What a report of a fault should state: versions, and what computes."""
+"""Versions of lvmkit, Python and the libraries, for reports of faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What classifiers by clusters of covariates share: checks, names, similarity, prediction and projection."""
+"""Base class of classifiers by clusters of covariates: validation, similarity graph, prediction."""
 
 import warnings
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""What convex covariate clustering is compared with: covariates are clustered first, and classified then."""
+"""Baselines: covariates clustered by similarity first (k-means, convex clustering), classified then."""
 
 import warnings
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Whether a cluster holds together: the flows along its edges that balance what pulls its covariates apart.
+"""Certificates that a cluster is optimal: forces along its edges that balance the gradient.
 
 A cluster of the solution is one of the problem exactly when forces z_ij along its edges exist, ||z_ij|| <= nu S_ij,
 that balance at every covariate its residual: the gradient of everything else. They are sought as those of smoothed
@@ -30,7 +30,7 @@ NEAR_DISTANCE = 3.0
 
 @dataclass(frozen=True)
 class Balance:
-    """What was found out about one cluster. potentials (n_members, n_classes)."""
+    """Certificate of one cluster, or why there is none. potentials (n_members, n_classes)."""
 
     holds: bool  # Whether admissible forces balance the residual, but for `unbalanced`
     unbalanced: float  # Squared norm of what stays unbalanced with forces cut to their bounds
@@ -67,7 +67,7 @@ def balance(graph: Graph, residual: Array, potentials: Array, tolerance: float) 
 
 
 def parts(graph: Graph, potentials: Array) -> tuple[int, Labels]:
-    """Into which parts a cluster breaks: covariates with near potentials stay together; all apart if all are near."""
+    """Split a cluster that does not hold: covariates with near potentials stay together; all apart if all are near."""
     distances = np.sqrt(_squares(graph.differences(potentials)))
     if not len(distances):
         return graph.n_nodes, np.arange(graph.n_nodes)

@@ -1,4 +1,4 @@
-"""Convex covariate clustering: classification and clustering of covariates in one convex problem."""
+"""CovariateClusteringClassifier: classification and clustering of covariates in one convex problem."""
 
 import warnings
 from dataclasses import replace

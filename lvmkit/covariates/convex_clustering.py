@@ -1,4 +1,4 @@
-"""Convex clustering of points: each has a center, and centers are drawn together until they meet."""
+"""Convex clustering of points (Chi 2015) by accelerated dual gradient steps."""
 
 from typing import NamedTuple
 

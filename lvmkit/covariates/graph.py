@@ -1,4 +1,4 @@
-"""The graph of similar covariates: its edges, and what remains of them when covariates are merged."""
+"""The similarity graph of covariates: Laplacians, contraction of merged nodes, components."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multinomial logistic regression on the sums of groups of covariates: likelihood, gradient, curvature."""
+"""Multinomial logistic regression on sums of groups of covariates: likelihood, gradient, Hessian."""
 
 from __future__ import annotations
 

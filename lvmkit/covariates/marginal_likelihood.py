@@ -1,4 +1,4 @@
-"""How plausible a clustering of covariates is: the marginal likelihood of the logistic regression on its sums."""
+"""Marginal likelihood of a clustering of covariates (Laplace approximation), and the prior variance."""
 
 from __future__ import annotations
 

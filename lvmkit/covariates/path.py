@@ -1,4 +1,4 @@
-"""Covariate clusterings along ν: warm-started solutions, their marginal likelihood, cross-validation, a choice."""
+"""Solution paths along ν: warm starts, marginal likelihood, cross-validation, choice of ν."""
 
 import warnings
 from collections.abc import Sequence
@@ -154,7 +154,7 @@ def covariate_path(
 
 @dataclass(frozen=True)
 class _PathOptions:
-    """The options of a path."""
+    """Checked options of a path."""
 
     n_classes: int
     nus: Array

@@ -1,4 +1,4 @@
-"""Covariates selected by the group lasso, with the strength of the highest marginal likelihood."""
+"""Group lasso selection of covariates before they are clustered, by marginal likelihood."""
 
 from dataclasses import dataclass
 from typing import Any

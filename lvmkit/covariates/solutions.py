@@ -1,4 +1,4 @@
-"""What a path of covariate clusterings holds: solutions, their judgement, a choice among them."""
+"""Results of a path of covariate clusterings."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

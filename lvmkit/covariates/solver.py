@@ -1,4 +1,4 @@
-"""Solves for one ν after another, each from the last: merge what has met, certify, split what does not hold."""
+"""Solver for a sequence of ν: merge groups that have met, certify them, split those that fail."""
 
 from __future__ import annotations
 

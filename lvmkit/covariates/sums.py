@@ -1,4 +1,4 @@
-"""Classifiers by the sums of covariates, which similarity alone puts into clusters."""
+"""Logistic regression on sums of covariates whose clusters come from similarity alone."""
 
 from abc import abstractmethod
 from typing import Any, ClassVar, Self

@@ -1,4 +1,4 @@
-"""Public data sets: found on this machine or downloaded, and verified either way."""
+"""Public data sets: found on this machine or downloaded, and verified by checksum."""
 
 import gzip
 import hashlib

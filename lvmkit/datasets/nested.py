@@ -1,4 +1,4 @@
-"""Simulated topics that are nested: pairs within fours within all."""
+"""Simulated documents of nested topics: pairs within fours within all."""
 
 import numpy as np
 from scipy import sparse

@@ -1,4 +1,4 @@
-"""Measured tensors with a name for every index: serology, EEG, salaries, crime."""
+"""Measured tensors with labels: serology, EEG, salaries, crime."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field

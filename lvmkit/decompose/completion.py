@@ -1,4 +1,4 @@
-"""Decomposition of moments whose entries with coinciding indexes are not known."""
+"""Decomposition of moments of 0/1 data, completing the entries with coinciding indexes."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a decomposition returns, and how it is read off once the directions of the states are known."""
+"""The result of a decomposition, and how it follows from the directions of the components."""
 
 from typing import Any, NamedTuple
 

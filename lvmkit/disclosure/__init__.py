@@ -1,4 +1,4 @@
-"""Small counts hidden before anything is shared, so that no patient can be made out.
+"""Statistical disclosure control: suppression of small counts before anything is shared.
 
 The rule is the one health statistics offices use: counts of 1 to 10 are not shown, 0 is (US Centers
 for Medicare & Medicaid Services, cell size suppression policy). A hidden count must not be found by

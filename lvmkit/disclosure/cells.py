@@ -1,4 +1,4 @@
-"""Which cells of a table of counts must be hidden, so that none can be found by subtraction."""
+"""Primary and complementary suppression of cells of a table of counts."""
 
 from math import inf
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""Tables, shares and single counts as they may be shared."""
+"""Suppression in tables, shares and single counts."""
 
 from collections.abc import Hashable, Sequence
 from typing import Any

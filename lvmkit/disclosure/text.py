@@ -1,4 +1,4 @@
-"""Hidden counts as text: "<11" where small, "hidden" where hidden so that others cannot be found."""
+"""Suppressed counts as text: "<11" where small, "hidden" where complementary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may be shown of the counts of a tree, so that no small one follows from those around it."""
+"""Suppression of counts of nested nodes, so that none follows from its parent and sibling."""
 
 from __future__ import annotations
 

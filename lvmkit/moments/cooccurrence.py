@@ -1,4 +1,4 @@
-"""Which features occur together: sums of x and xxᵀ over a block, counting pairs or by dense products."""
+"""Sums of x and xxᵀ over row blocks: by counting pairs or by dense products."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Moments of rows of counts: sums over rows, so that those of two parts add to those of the whole."""
+"""First and second moments, and third moments through a whitener, as sums over rows that add."""
 
 from dataclasses import dataclass
 from typing import Any, Self

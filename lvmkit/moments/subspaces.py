@@ -1,4 +1,4 @@
-"""Moments of many features, seen through few directions: sums over rows that add."""
+"""Moments of many features along few directions, as sums over rows that add."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

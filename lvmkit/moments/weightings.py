@@ -1,4 +1,4 @@
-"""How rows enter moments: raw, factorial, pooled, or each row alike."""
+"""Weightings of rows in moments: raw, factorial, pooled, equal rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

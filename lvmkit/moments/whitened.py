@@ -1,4 +1,4 @@
-"""What a decomposition sees of the moments: the mean, a whitener, and the third moment through it."""
+"""The input of a decomposition: mean, whitener, and whitened third moment."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""The exact counterpart: every score of a patient, or of a feature, found together with its others (AILS)."""
+"""AILS: alternating integer least squares, the exact counterpart of coordinate descent."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,4 @@
-"""What integer scores are compared with: real factorizations, the same rounded, and integer least squares."""
+"""Baselines of SUSTain: real factorizations, rounded ones, and AILS."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -121,7 +121,7 @@ def factor_baselines(
     NMF scaled and rounded: -4.25
     AILS: 1.00
     """
-    wanted = _wanted(methods)
+    wanted = _checked_methods(methods)
     require_number(n_components, "n_components", least=1, whole=True)
     require_number(tol, "tol", least=0)
     require_seed(random_state)
@@ -135,7 +135,7 @@ def factor_baselines(
     order = len(data.shape)
     require_possible(data.shape, n_components, [f"mode {n}" for n in range(order)])
     boxes = boxes_of(0, max_score, order)
-    start = _given_start(init, data.shape, boxes, n_components)
+    start = _checked_start(init, data.shape, boxes, n_components)
     name = "NMF" if order == 2 else "CP"
     found: dict[str, Factorization] = {}
     with progress_callback(progress) as tell, single_threaded_blas():
@@ -158,7 +158,7 @@ def factor_baselines(
             factors, weights = make[method]()
             seconds = perf_counter() - begun + spent * (method != "AILS" or start is None)
             kind = np.float64 if method == "real" else np.int32
-            found[_called(method, name)] = Factorization(
+            found[_label(method, name)] = Factorization(
                 [np.ascontiguousarray(factor.T, dtype=kind) for factor in factors],
                 weights,
                 fit_to(data, [np.asarray(f, float) for f in factors], weights.astype(float)),
@@ -221,7 +221,7 @@ def _largest(rows: Array, nonzeros: int) -> npt.NDArray[np.bool_]:
     return keep & (rows > 0)
 
 
-def _wanted(methods: Sequence[str]) -> list[str]:
+def _checked_methods(methods: Sequence[str]) -> list[str]:
     """Return the methods in their order."""
     given_one = [methods] if isinstance(methods, str) else []
     unknown = given_one or [method for method in methods if method not in METHODS]
@@ -231,8 +231,8 @@ def _wanted(methods: Sequence[str]) -> list[str]:
     return [method for method in METHODS if method in methods]
 
 
-def _called(method: str, name: str) -> str:
-    """Return what a method is called in the result."""
+def _label(method: str, name: str) -> str:
+    """Return the label of a method in the result."""
     return {"real": name, "AILS": "AILS"}.get(method, f"{name} {method}")
 
 
@@ -244,7 +244,7 @@ def _unfolded(X: Any) -> Unfolded:
     return validation.unfolded(counts)
 
 
-def _given_start(
+def _checked_start(
     init: Any, shape: Sequence[int], boxes: Sequence[Box], n_components: int
 ) -> Start | None:
     """Return the factors where AILS starts, or None if it starts from the real solution."""

@@ -1,4 +1,4 @@
-"""Algorithms 1 and 3 of the document: factors updated in turn until the fit stays."""
+"""Coordinate descent over integer factors (Perros 2018, Algorithms 1 and 3)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

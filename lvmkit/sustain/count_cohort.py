@@ -1,4 +1,4 @@
-"""The patients whose counts were factored, whatever they came as: a cohort, a tensor, an array."""
+"""Patients and their counts, from a cohort, a tensor or an array."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Cells = tuple[tuple[Labels, ...], Labels]
 
 
 class CountCohort:
-    """Rows of counts with what is known of each."""
+    """Rows of counts, with ids, attributes and titles where they are known."""
 
     def __init__(self, cohort: Any, *, name: str = "") -> None:
         self.cohort = cohort
@@ -38,7 +38,7 @@ class CountCohort:
             message = f"The cohort is empty: {size}; pass one with patients and codes."
             raise ValueError(message)
         self.shape: tuple[int, ...] = tuple(map(int, shape))
-        self.name = name or self._called()
+        self.name = name or self._source()
 
     def __len__(self) -> int:
         """Return the number of patients."""
@@ -93,19 +93,19 @@ class CountCohort:
         return [tuple(map(str, self.cohort.columns))] if named else []
 
     def row_of(self, text: str) -> int:
-        """Find a patient."""
-        asked = text.strip()
-        found = np.flatnonzero(self.obs.index.astype(str) == asked)
+        """Return the row of a patient by id or number."""
+        typed = text.strip()
+        found = np.flatnonzero(self.obs.index.astype(str) == typed)
         if len(found):
             return int(found[0])
-        number = asked.lower().removeprefix("row").strip().replace(",", "")
+        number = typed.lower().removeprefix("row").strip().replace(",", "")
         if number.isdecimal() and 1 <= int(number) <= len(self):
             return int(number) - 1
-        message = f"There is no patient “{asked}”: type an id of the cohort, or a row from 1 to {len(self):,}."
+        message = f"There is no patient “{typed}”: type an id of the cohort, or a row from 1 to {len(self):,}."
         raise ValueError(message)
 
     def cells(self, row: int, phenotypes: Phenotypes) -> Cells:
-        """List what a patient has."""
+        """Return the nonzero cells of a patient, largest counts first."""
         places, counts = self._entries(row)
         kept = np.ones(len(counts), dtype=bool)
         known = []
@@ -167,8 +167,8 @@ class CountCohort:
             for codes, mode in zip(words, phenotypes.modes, strict=True)
         ]
 
-    def _called(self) -> str:
-        """Return what the cohort says of its source."""
+    def _source(self) -> str:
+        """Return the name of the source, if the cohort has one."""
         told = getattr(self.cohort, "source", "") if self.is_tensor else ""
         if self.is_table:
             noted = self.cohort.uns.get("cohort", {})

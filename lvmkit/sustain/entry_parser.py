@@ -1,4 +1,4 @@
-"""Counts of a patient typed by hand, read as one row of the data a model was fitted to."""
+"""Parse typed counts of a patient into a row that `transform` takes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scipy import sparse
 from lvmkit.sustain.count_cohort import Cells
 from lvmkit.sustain.phenotypes import FeatureMode, Phenotypes, undotted
 
-MOST = 1_000_000  # a larger count is a slip of the hand
+MAX_COUNT = 1_000_000  # a larger count is a slip of the hand
 
 
 def parse_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
-    """Understand entries typed by hand."""
+    """Parse typed entries; return cells and counts, and what was not understood."""
     found: dict[tuple[int, ...], int] = {}
     unknown = []
     for entry in filter(None, (part.strip() for part in re.split(r"[\n;]+", text))):
@@ -26,12 +26,12 @@ def parse_entries(text: str, phenotypes: Phenotypes) -> tuple[Cells, list[str]]:
         if len(parts) == 1 < len(phenotypes.modes):
             parts = [part.strip() for part in codes.split("+")]
         try:
-            n = _count(times)
+            n = _parse_count(times)
             if len(parts) != len(phenotypes.modes):
                 names = " + ".join(mode.name for mode in phenotypes.modes)
                 message = f"an entry is {names}"
                 raise ValueError(message)
-            cell = tuple(_place(p, m) for p, m in zip(parts, phenotypes.modes, strict=True))
+            cell = tuple(_find_feature(p, m) for p, m in zip(parts, phenotypes.modes, strict=True))
         except ValueError as error:
             unknown.append(f"“{entry}”: {error}")
             continue
@@ -49,15 +49,15 @@ def counts_row(cells: Cells, phenotypes: Phenotypes) -> Any:
     return row.tocsr() if len(shape) == 2 else row
 
 
-def _count(text: str) -> int:
-    """Read how often."""
-    if not re.fullmatch(r"\d{1,7}", text.strip()) or not 1 <= int(text) <= MOST:
+def _parse_count(text: str) -> int:
+    """Parse a count."""
+    if not re.fullmatch(r"\d{1,7}", text.strip()) or not 1 <= int(text) <= MAX_COUNT:
         message = f"“{text.strip()}” is no whole number from 1 on"
         raise ValueError(message)
     return int(text)
 
 
-def _place(typed: str, mode: FeatureMode) -> int:
+def _find_feature(typed: str, mode: FeatureMode) -> int:
     """Find a feature by its code, with or without dots, by its category, or by its title."""
     if typed in mode.place:
         return mode.place[typed]

@@ -1,4 +1,4 @@
-"""Where an integer factorization starts from: a real one, rounded in several ways, or chance."""
+"""Initial integer factors: rounded real solutions, or random draws."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Least squares over whole numbers in a box, exactly, for many right-hand sides at once."""
+"""Box-constrained integer least squares by sphere decoding, for many right-hand sides at once."""
 
 from collections.abc import Callable
 from typing import NamedTuple

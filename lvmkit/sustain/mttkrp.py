@@ -1,4 +1,4 @@
-"""The two products that every pass over the counts is made of, by row blocks, on threads."""
+"""Products of the unfolded counts with factors (MTTKRP), by row blocks on threads."""
 
 import itertools
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Several starts, from real solutions and from chance, refined in parallel; the best fit is kept."""
+"""Several initializations refined in parallel; the best fit is kept."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -41,7 +41,7 @@ LARGE = 1_000_000
 
 @dataclass(frozen=True)
 class FitRules:
-    """What scores may be, and when the iterations end."""
+    """Score bounds and stopping rules of a fit."""
 
     boxes: Sequence[Box]  # One per mode
     tol: float = 1e-4  # Change of the fit below which they end
@@ -56,7 +56,7 @@ class FitRules:
         pool: Pool = None,
         tell: Callable[[int, float], None] = lambda step, fit: None,
     ) -> IntegerFactors:
-        """Improve a start by these rules."""
+        """Refine a start by coordinate descent."""
         return refine(
             data,
             *start,
@@ -87,8 +87,8 @@ def best_start(
     rng = np.random.default_rng(seed)
     if isinstance(starts, tuple) and not isinstance(starts[0], str):
         with threads(workers) as pool:
-            told = _teller(tell, "from what was given", lambda: 0.0)
-            return rules.refined(data, starts, rng, pool, told), "given"
+            callback = _callback(tell, "from what was given", lambda: 0.0)
+            return rules.refined(data, starts, rng, pool, callback), "given"
     kinds = [str(kind) for kind in starts]
     draws = rng.spawn(n_init)
     wanted = draws if any(kind in FROM_REAL for kind in kinds) else []
@@ -99,8 +99,8 @@ def best_start(
 
     def real(draw: np.random.Generator, pool: Pool) -> Any:
         # Ten times finer: what the real solution still gains, its rounding gains too.
-        tol, told = rules.tol / 10, _teller(tell, "real solution", share)
-        found = nonnegative(data, n_components, rng=draw, tol=tol, pool=pool, tell=told)
+        tol, callback = rules.tol / 10, _callback(tell, "real solution", share)
+        found = nonnegative(data, n_components, rng=draw, tol=tol, pool=pool, tell=callback)
         ended.append("real")
         return found.factors
 
@@ -112,7 +112,7 @@ def best_start(
             start = drawn(data.shape, n_components, rules.boxes, own)
         else:
             start = sampled(data, n_components, rules.boxes, own)
-        found = rules.refined(data, start, own, pool, _teller(tell, kind, share))
+        found = rules.refined(data, start, own, pool, _callback(tell, kind, share))
         ended.append(kind)
         # A component too many that rounding left at zero does harm with the 1 that it is given.
         fit = fit_to(data, start[0], start[1].astype(float))
@@ -130,8 +130,10 @@ def best_start(
     return ends[best], jobs[best][0]
 
 
-def _teller(tell: Progress, what: str, share: Callable[[], float]) -> Callable[[int, float], None]:
-    """Return what tells the iterations of a start."""
+def _callback(
+    tell: Progress, what: str, share: Callable[[], float]
+) -> Callable[[int, float], None]:
+    """Return a progress callback for the iterations of one start."""
     return lambda step, fit: tell(f"{what}: iteration {step}, fit {fit:.3f}", share())
 
 

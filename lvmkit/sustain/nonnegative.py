@@ -1,4 +1,4 @@
-"""The real factorization that integer ones start from, and cannot surpass: non-negative, by HALS."""
+"""Real nonnegative factorization by HALS: the initialization of integer ones, and their upper bound."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What users ask for: ranges of scores, numbers of components and starts, checked."""
+"""Check SUSTain's parameters: score bounds, n_components, init."""
 
 from collections.abc import Sequence
 from math import prod

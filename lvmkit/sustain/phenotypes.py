@@ -1,4 +1,4 @@
-"""The phenotypes of a fitted model as values: weights, and scores of features by mode."""
+"""The phenotypes of a fitted model: weights, and feature scores by mode."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import numpy as np
 
 from lvmkit.core.typing import Array, Labels
 
-PLAIN = ("features", "columns")  # names of modes that tell nothing
+GENERIC_MODE_NAMES = ("features", "columns")  # names of modes that carry no information
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureMode:
-    """The features of one mode and their scores."""
+    """One mode of features: codes, titles, scores."""
 
     name: str  # Such as "diagnosis"
     codes: tuple[str, ...]  # Features, and what they mean; "" where that is not known
@@ -42,12 +42,12 @@ class FeatureMode:
         """Place of each code, without dots and in capitals."""
         return {undotted(code): j for code, j in self.place.items()}
 
-    def told(self, feature: int) -> str:
-        """Write a feature by its meaning."""
+    def describe(self, feature: int) -> str:
+        """Return the title of a feature, or its code."""
         return self.titles[feature] or self.codes[feature]
 
     def best(self, phenotype: int) -> Labels:
-        """List the features that have a score in a phenotype."""
+        """Features with a score in a phenotype, highest first."""
         column = self.scores[:, phenotype]
         found = np.flatnonzero(column)
         return found[np.argsort(-column[found], kind="stable")]
@@ -118,7 +118,9 @@ class Phenotypes:
         for mode in self.modes:
             column, shared = mode.scores[:, phenotype], np.count_nonzero(mode.scores, axis=1)
             own = [(-abs(int(column[j])), int(shared[j]), int(j)) for j in np.flatnonzero(column)]
-            ranked += [(k, *key, mode.told(key[-1])) for k, key in enumerate(sorted(own)[:most])]
+            ranked += [
+                (k, *key, mode.describe(key[-1])) for k, key in enumerate(sorted(own)[:most])
+            ]
         ranked.sort(key=lambda entry: entry[:3])
         return " · ".join(entry[-1] for entry in ranked[:most])
 
@@ -131,7 +133,7 @@ class Phenotypes:
 
 
 def undotted(code: str) -> str:
-    """Write a code as people mean it."""
+    """Return a code in capitals without dots."""
     return code.replace(".", "").upper()
 
 
@@ -150,7 +152,7 @@ def codes_of(model: Any, m: int, size: int) -> tuple[str, ...]:
     if known is not None:
         return tuple(map(str, known))
     name = mode_name(model, m)
-    return tuple(f"{'feature' if name in PLAIN else name} {j}" for j in range(size))
+    return tuple(f"{'feature' if name in GENERIC_MODE_NAMES else name} {j}" for j in range(size))
 
 
 def bounds_of(model: Any, m: int, scores: Labels) -> tuple[int, int]:

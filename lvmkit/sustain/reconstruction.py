@@ -1,4 +1,4 @@
-"""How the scores of one patient multiply out to counts, beside the counts that were seen."""
+"""A patient's counts as the sum of products of scores, beside the observed counts."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ from lvmkit.core.typing import Labels
 from lvmkit.sustain.count_cohort import Cells
 from lvmkit.sustain.phenotypes import Phenotypes
 
-SEEN = 500  # cells of a patient that are told, the largest
-TRIED = 2_000  # cells of a phenotype that are multiplied out where nothing was seen
-UNSEEN = 20  # cells of these that are told
+MAX_OBSERVED = 500  # cells of a patient that are told, the largest
+MAX_TRIED = 2_000  # cells of a phenotype that are multiplied out where nothing was seen
+MAX_UNOBSERVED = 20  # cells of these that are told
 
 
 def explain_cells(phenotypes: Phenotypes, scores: Any, cells: Cells) -> list[dict[str, Any]]:
-    """Tell for every count of a patient what the scores say of it."""
+    """Return a table row per cell of a patient: observed and expected count, and how it comes about."""
     places, counts = cells
-    rows = _rows(phenotypes, scores, tuple(axis[:SEEN] for axis in places), counts[:SEEN])
+    rows = _rows(
+        phenotypes, scores, tuple(axis[:MAX_OBSERVED] for axis in places), counts[:MAX_OBSERVED]
+    )
     found = _unseen(phenotypes, np.asarray(scores), places)
     expected = phenotypes.expected(scores, found).sum(axis=1)
-    order = np.argsort(-expected, kind="stable")[:UNSEEN]
+    order = np.argsort(-expected, kind="stable")[:MAX_UNOBSERVED]
     more = tuple(axis[order] for axis in found)
     return rows + _rows(phenotypes, scores, more, np.zeros(len(order), dtype=np.int64))
 
 
 def describe_error(phenotypes: Phenotypes, scores: Any, cells: Cells) -> str:
-    """Say how near the scores of a patient come to the counts."""
+    """Return a sentence on the fit of one patient: totals, and cells met exactly."""
     places, counts = cells
     seen = float(counts.sum())
     expected = phenotypes.expected(scores, places).sum(axis=1)
@@ -42,12 +44,13 @@ def describe_error(phenotypes: Phenotypes, scores: Any, cells: Cells) -> str:
 def _rows(
     phenotypes: Phenotypes, scores: Any, places: tuple[Labels, ...], counts: Any
 ) -> list[dict[str, Any]]:
-    """Tell cells one by one."""
+    """Return the table rows of some cells."""
     parts = phenotypes.expected(scores, places)
     return [
         {
             "what": " × ".join(
-                mode.told(int(axis[c])) for mode, axis in zip(phenotypes.modes, places, strict=True)
+                mode.describe(int(axis[c]))
+                for mode, axis in zip(phenotypes.modes, places, strict=True)
             ),
             "seen": _plain(counts[c]),
             "expected": int(parts[c].sum()),
@@ -58,7 +61,7 @@ def _rows(
 
 
 def _sum(phenotypes: Phenotypes, scores: Any, features: list[int], parts: Any) -> str:
-    """Write the sum over the phenotypes that say anything of a cell."""
+    """Write an expected count as a sum over phenotypes."""
     terms = []
     for r in np.flatnonzero(parts):
         own = [mode.scores[j, r] for mode, j in zip(phenotypes.modes, features, strict=True)]
@@ -68,9 +71,9 @@ def _sum(phenotypes: Phenotypes, scores: Any, features: list[int], parts: Any) -
 
 
 def _unseen(phenotypes: Phenotypes, scores: Labels, seen: tuple[Labels, ...]) -> tuple[Labels, ...]:
-    """Find cells of which something is expected, but that were not seen."""
+    """Find cells with an expected count above 0 that were not observed."""
     known = set(zip(*(axis.tolist() for axis in seen), strict=True))
-    most = max(2, int(TRIED ** (1 / len(phenotypes.modes))))  # of each mode
+    most = max(2, int(MAX_TRIED ** (1 / len(phenotypes.modes))))  # of each mode
     found: dict[tuple[int, ...], None] = {}
     for r in np.flatnonzero(scores):
         first = [mode.best(int(r))[:most].tolist() for mode in phenotypes.modes]

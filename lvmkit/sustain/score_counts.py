@@ -1,4 +1,4 @@
-"""How many patients have which score: counts by phenotype, with small ones hidden."""
+"""Patients per score and phenotype, with small counts suppressed."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ScoreCounts:
 
 @dataclass(frozen=True, eq=False)
 class DisclosedCounts:
-    """Numbers of patients as they may be shown."""
+    """Counts of patients after suppression."""
 
     counted: ScoreCounts  # All numbers
     threshold: int  # Smaller counts are hidden; 0 hides nothing
@@ -73,7 +73,7 @@ class DisclosedCounts:
         ]
 
     def cutoffs(self, phenotype: int) -> list[int]:
-        """List the levels from which patients may be counted together."""
+        """Score levels at which cumulated counts give no suppressed one away."""
         levels, found, start = self.counted.levels, [], 0
         for cut in range(1, len(levels)):
             if self._safe(phenotype, slice(start, cut)) and self._safe(phenotype, slice(cut, None)):
@@ -82,14 +82,14 @@ class DisclosedCounts:
         return found
 
     def n_with_score(self, phenotype: int) -> int | str:
-        """Return the patients whose score is not 0."""
+        """Return how many patients have a score other than 0."""
         counted = self.counted
         if self._hidden[phenotype, counted.zero]:
             return "hidden"
         return counted.n - int(counted.counts[phenotype, counted.zero])
 
     def _safe(self, phenotype: int, part: slice) -> bool:
-        """Tell whether the sum of some levels may be known: none of the counts that are hidden follows from it."""
+        """Return whether the sum of some levels may be shown: no suppressed count follows from it."""
         if not self.threshold:
             return True
         counts, hidden = self.counted.counts[phenotype, part, None], self._hidden[phenotype, part]

@@ -1,4 +1,4 @@
-"""A fitted model as it is looked at: its phenotypes, and the scores of the patients under it."""
+"""A fitted model with the scores of a cohort under it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ScoredModel:
 
 
 def fit_with_progress(model: Any, data: Any, progress: Progress | None = None) -> Any:
-    """Fit a model, telling how far it is if it can."""
+    """Fit a model without data warnings, reporting progress if its `fit` can."""
     tell = progress or (lambda *told: None)
     given = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}
     with warnings.catch_warnings():

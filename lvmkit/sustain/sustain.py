@@ -422,7 +422,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
                 raise ValueError(msg)
 
     def _keep(self, kept: IntegerFactors, kind: str) -> None:
-        """Take over what was found."""
+        """Set the fitted attributes."""
         self.init_ = kind
         self.factors_ = [np.ascontiguousarray(f.T.astype(np.int32)) for f in kept.factors]
         self.weights_ = kept.weights

@@ -1,4 +1,4 @@
-"""Scores of one mode when all else is fixed: each index on its own, by coordinate descent over whole numbers."""
+"""Scores of new patients: coordinate descent over whole numbers, features and weights fixed."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Counts of any order as sparse rows: one mode against all others, whose empty combinations are left out."""
+"""Counts of any order unfolded to sparse rows: one mode against all others."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Algorithm 2 of the document: one factor, column by column, each solved to optimality."""
+"""Optimal update of one integer factor, column by column (Perros 2018, Algorithm 2)."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What users pass as counts of any order: checked, named, and unfolded."""
+"""Input validation of counts of any order: entries, names of modes, labels."""
 
 import warnings
 from collections.abc import Iterator, Sequence
@@ -196,7 +196,7 @@ def _entries(X: Any, wrong: Any) -> str:
 
 
 def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
-    """Unfold counts, and say which were added up."""
+    """Unfold counts; warn of coordinates that stood more than once."""
     data = Unfolded.of(X.astype(np.float32) if X.dtype == np.float16 else X)
     if data.n_merged:
         msg = f"the coordinates of {data.n_merged:,} entries of X stand more than once; their counts were added up"
@@ -208,7 +208,7 @@ def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
 
 
 def warn_of_empty(data: Unfolded, modes: Sequence[str], labels: Labels) -> None:
-    """Say which indexes of which mode hold nothing, and so get no score."""
+    """Warn of indexes without counts: they get no score."""
     used = np.zeros(data.rows.shape[1], dtype=bool)
     for block in row_blocks(data.rows, 30_000):  # not at once: as for the checks
         used[block.indices] = True

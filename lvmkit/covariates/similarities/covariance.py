@@ -1,4 +1,4 @@
-"""Similarity as covariance within classes, shrunk; sparse samples stay sparse."""
+"""Similarity: shrunk covariance within classes; sparse samples stay sparse."""
 
 from typing import Any
 

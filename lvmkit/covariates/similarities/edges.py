@@ -1,4 +1,4 @@
-"""A similarity as the edges of a graph: refused where it is none."""
+"""Similarities as weighted edges, validated."""
 
 from typing import Any, NamedTuple
 

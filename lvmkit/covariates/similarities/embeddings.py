@@ -1,4 +1,4 @@
-"""Similarity of covariates that have places in a space, and places of words by the company they keep."""
+"""Similarity of embedded covariates, and word embeddings from cooccurrence."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Similarity of what stands together in a hierarchy: codes of one category, block or chapter."""
+"""Similarity from a hierarchy of codes: shared category, block or chapter."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""A similarity thinned to nearest neighbors: edges are what convex clustering costs."""
+"""Similarity thinned to nearest neighbors: convex clustering costs per edge."""
 
 from typing import Any
 

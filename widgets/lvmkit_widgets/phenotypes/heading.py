@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lvmkit.sustain.phenotypes import PLAIN
+from lvmkit.sustain.phenotypes import GENERIC_MODE_NAMES
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.ui.words import counted
 
@@ -27,7 +27,7 @@ def subtitle(state: CardsState) -> str:
 
 def counted_mode(n: int, name: str) -> str:
     """Write a number of features."""
-    if name in PLAIN:
+    if name in GENERIC_MODE_NAMES:
         return counted(n, "code")
     if name.endswith("sis") and n != 1:
         return counted(n, name[:-2] + "e")

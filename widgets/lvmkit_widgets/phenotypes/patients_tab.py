@@ -171,7 +171,7 @@ def most_frequent(state: CardsState, row: int) -> str:
     places, counts = people.cells(row, state.phenotypes)
     told = []
     for c in range(min(len(counts), CODES_SHOWN)):
-        names = [short(m.told(int(axis[c]))) for m, axis in zip(modes, places, strict=True)]
+        names = [short(m.describe(int(axis[c]))) for m, axis in zip(modes, places, strict=True)]
         times = f" ({counts[c]:g}×)" if counts[c] != 1 else ""
         told.append(" × ".join(names) + times)
     more = f" and {len(counts) - CODES_SHOWN} more" if len(counts) > CODES_SHOWN else ""
