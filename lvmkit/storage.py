@@ -265,10 +265,10 @@ def _require_plain(key: str, value: Any) -> None:
 
 def _require_components(model: Any) -> None:
     """Refuse a number of components other than that of the weights."""
-    asked, found = getattr(model, "n_components", None), len(model.weights_)
-    if asked is not None and asked != found:
+    expected, found = getattr(model, "n_components", None), len(model.weights_)
+    if expected is not None and expected != found:
         msg = (
-            f"the parameter n_components is {asked!r:.50}, and there are {found} weights: set it back, or fit the "
+            f"the parameter n_components is {expected!r:.50}, and there are {found} weights: set it back, or fit the "
             "model again"
         )
         raise ValueError(msg)

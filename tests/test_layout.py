@@ -151,6 +151,17 @@ def test_no_module_is_named_after_nothing() -> None:
     } == set()
 
 
+def test_no_class_of_the_library_has_the_name_of_another() -> None:
+    found = [
+        node.name
+        for path in SOURCES
+        if path.is_relative_to(ROOT / "lvmkit")
+        for node in ast.parse(path.read_text()).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    assert sorted({name for name in found if found.count(name) > 1}) == []
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_names_are_those_listed(name: str) -> None:
     module = importlib.import_module(name)

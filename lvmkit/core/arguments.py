@@ -35,11 +35,11 @@ def checked(**least: float) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = _check(function, call, args, kwargs, least)
+            passed = _check(function, call, args, kwargs, least)
             try:
                 return function(*args, **kwargs)
             except MemoryError as error:
-                _tell_size(given, error)
+                _tell_size(passed, error)
                 raise
 
         return wrapper
@@ -56,11 +56,11 @@ def _check(
 ) -> Mapping[str, Any]:
     """Return the arguments by name; refuse the first that is not what the function is annotated with."""
     try:
-        given = call.bind(*args, **kwargs).arguments
+        passed = call.bind(*args, **kwargs).arguments
     except TypeError:  # too few, too many or unknown arguments: Python's own words name them
         return {}
     kinds = _kinds(function)
-    for name, value in given.items():
+    for name, value in passed.items():
         default = call.parameters[name].default
         if name in kinds and value is not default:
             _check_kind(name, value, kinds[name], default, least.get(name))
@@ -72,12 +72,12 @@ def _check(
             _check_least(name, value, least[name])
         elif name == "random_state":
             _check_least(name, value, 0)
-    return given
+    return passed
 
 
-def _tell_size(given: Mapping[str, Any], error: MemoryError) -> None:
+def _tell_size(passed: Mapping[str, Any], error: MemoryError) -> None:
     """Say which number asked for more memory than there is, if one did."""
-    for name, value in given.items():
+    for name, value in passed.items():
         if isinstance(value, Integral) and int(value) >= LARGE:
             msg = f"{name}={value:,} asks for more than there is room for; choose a smaller number"
             raise ValueError(msg) from error

@@ -186,11 +186,11 @@ def _checked(
         raise ValueError(msg)
     bound = np.full(cells.shape, np.inf)
     if sizes is not None:
-        given = as_numbers(sizes, "sizes")  # infinite where no size is known
-        if given.shape not in (cells.shape[:1], cells.shape) or np.isnan(given).any():
-            msg = f"sizes must be one for each of the {len(cells)} rows, or for each cell; found shape {given.shape}"
+        totals = as_numbers(sizes, "sizes")  # infinite where no size is known
+        if totals.shape not in (cells.shape[:1], cells.shape) or np.isnan(totals).any():
+            msg = f"sizes must be one for each of the {len(cells)} rows, or for each cell; found shape {totals.shape}"
             raise ValueError(msg)
-        bound = np.broadcast_to(given[:, None] if given.ndim == 1 else given, cells.shape)
+        bound = np.broadcast_to(totals[:, None] if totals.ndim == 1 else totals, cells.shape)
     over = np.argwhere(cells > bound)
     if len(over):
         row, column = over[0]

@@ -75,8 +75,8 @@ def suppress(
     """
     numbers = [counts] if isinstance(counts, str) else list(counts)
     groups = [within] if isinstance(within, str) else list(within or ())
-    given = {"counts": numbers, "derived": derived, "within": groups}
-    for name, columns in {**given, "out_of": [out_of] if out_of else []}.items():
+    roles = {"counts": numbers, "derived": derived, "within": groups}
+    for name, columns in {**roles, "out_of": [out_of] if out_of else []}.items():
         _require_columns(table, name, columns)
     if within is not None and not groups:
         msg = "within must name one column or more; found none"

@@ -47,9 +47,9 @@ class ScoredModel:
 def fit_with_progress(model: Any, data: Any, progress: Progress | None = None) -> Any:
     """Fit a model without data warnings, reporting progress if its `fit` can."""
     tell = progress or (lambda *told: None)
-    given = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}
+    options = {"progress": tell} if "progress" in inspect.signature(model.fit).parameters else {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
-        model.fit(data, **given)
+        model.fit(data, **options)
     tell("Fitted", 1.0)  # a fit that could not be stopped on its way is dropped here
     return model

@@ -54,21 +54,21 @@ def from_embeddings(W: Any, *, n_neighbors: int | None = None) -> Array | sparse
     if isinstance(W, pd.DataFrame):
         W = check_source(W, "W").to_numpy(dtype=np.float64, na_value=np.nan)
     W = check_matrix(W, "W", accept_sparse=False, dtype=np.float64, allow_nan=True)
-    placed = np.flatnonzero(~np.isnan(W).any(axis=1))
-    if not len(placed):
+    embedded = np.flatnonzero(~np.isnan(W).any(axis=1))
+    if not len(embedded):
         msg = "W has no row without NaN; expected the place of at least one covariate"
         raise ValueError(msg)
     if n_neighbors is None:
         similarity = np.zeros((len(W), len(W)))
-        similarity[np.ix_(placed, placed)] = np.exp(
-            -0.5 * cdist(W[placed], W[placed], "sqeuclidean")
+        similarity[np.ix_(embedded, embedded)] = np.exp(
+            -0.5 * cdist(W[embedded], W[embedded], "sqeuclidean")
         )
         np.fill_diagonal(similarity, 0.0)
         return similarity
     require_number(n_neighbors, "n_neighbors", least=1, whole=True)
-    distances, near = _nearest(W[placed], n_neighbors)
-    rows = np.repeat(placed, near.shape[1])
-    pairs = np.sort(np.column_stack([rows, placed[near.ravel()]]), axis=1)
+    distances, near = _nearest(W[embedded], n_neighbors)
+    rows = np.repeat(embedded, near.shape[1])
+    pairs = np.sort(np.column_stack([rows, embedded[near.ravel()]]), axis=1)
     (first, second), where = _once(pairs)
     return symmetric(first, second, np.exp(-0.5 * distances.ravel()[where] ** 2), d=len(W))
 
