@@ -21,7 +21,7 @@ from lvmkit.datasets import (
 )
 from lvmkit.sustain.ails import ails
 from lvmkit.sustain.baselines import factor_baselines
-from lvmkit.sustain.initialization import balanced
+from lvmkit.sustain.initialization import balance_and_round
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
 
@@ -88,7 +88,7 @@ def exactly(chosen: Options) -> None:
     X = fetch_desynpuf(max_codes=EXACT_CODES).X[: 200 if chosen.quick else EXACT_ROWS]
     for n_components in (5,) if chosen.quick else (5, 10):
         real = factor_baselines(X, n_components, methods=("real",))["NMF"]
-        parts, weights = balanced([factor.T for factor in real.factors], [Box(0, 5)] * 2)
+        parts, weights = balance_and_round([factor.T for factor in real.factors], [Box(0, 5)] * 2)
         start = [*(part.T for part in parts), weights]
         exact = factor_baselines(X, n_components, methods=("AILS",), init=start)["AILS"]
         fit, spent = published(X, parts, weights)

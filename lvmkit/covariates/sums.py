@@ -97,6 +97,8 @@ class CovariateSums(CovariateClassifier):
         first, second, values = check_similarity(S, X.shape[1])
         points = np.zeros((X.shape[1], X.shape[1]))
         points[first, second] = points[second, first] = values
-        diagonal = S.diagonal() if sparse.issparse(S) else np.diagonal(np.asarray(S, dtype=np.float64))
+        diagonal = (
+            S.diagonal() if sparse.issparse(S) else np.diagonal(np.asarray(S, dtype=np.float64))
+        )
         np.fill_diagonal(points, diagonal if np.any(diagonal) else points.max(axis=1))
         return points

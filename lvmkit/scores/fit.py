@@ -42,12 +42,12 @@ def fit(X: Any, factors: Sequence[Any], weights: Any) -> float:
     >>> fit([[2, 0], [0, 3]], [[[1, 0], [0, 1]], [[1, 0], [0, 1]]], [2, 3])
     1.0
     """
-    tensor = validation.named(X)
+    tensor = validation.split_names(X)
     counts = tensor.counts if tensor else validation.matrix_of(X)
     validation.require_finite(counts)
     out = "squares of others leave the range of double precision"
     require_range(counts, 1e100, out, least=1e-100)
-    data = validation.unfolded(counts)
+    data = validation.unfold(counts)
     parts = [as_numbers(factor, "each of factors").T for factor in factors]
     for part in parts:
         refuse_entries(part.T, "each of factors")

@@ -21,7 +21,7 @@ from lvmkit.core.validation import as_numbers, listed, require_number, require_s
 from lvmkit.sustain import validation
 from lvmkit.sustain.ails import ails
 from lvmkit.sustain.coordinate_descent import fit_to
-from lvmkit.sustain.initialization import Start, rounded, scaled_and_rounded
+from lvmkit.sustain.initialization import Start, round_factors, scale_and_round
 from lvmkit.sustain.multi_start import FROM_REAL
 from lvmkit.sustain.nonnegative import balance_columns, nonnegative
 from lvmkit.sustain.options import boxes_of, require_possible, starts_of
@@ -146,8 +146,8 @@ def factor_baselines(
         spent = perf_counter() - begun
         make: dict[str, Callable[[], Start]] = {
             "real": lambda: (real, np.ones(n_components, dtype=np.int64)),
-            "rounded": lambda: rounded(real, boxes),
-            "scaled and rounded": lambda: scaled_and_rounded(real, boxes),
+            "rounded": lambda: round_factors(real, boxes),
+            "scaled and rounded": lambda: scale_and_round(real, boxes),
             "AILS": lambda: _ails(
                 data, start or FROM_REAL[str(init)](real, boxes), boxes, tol, random_state, tell
             ),
@@ -238,10 +238,10 @@ def _label(method: str, name: str) -> str:
 
 def _unfolded(X: Any) -> Unfolded:
     """Check counts of any order, and unfold them."""
-    tensor = validation.named(X)
+    tensor = validation.split_names(X)
     counts = tensor.counts if tensor else validation.matrix_of(X)
     validation.require_counts(counts, signed=False)
-    return validation.unfolded(counts)
+    return validation.unfold(counts)
 
 
 def _checked_start(

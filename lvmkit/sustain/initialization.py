@@ -24,14 +24,14 @@ def unlock_zero_columns(factors: Sequence[Array], rng: np.random.Generator) -> l
     return copies
 
 
-def rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
+def round_factors(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     """Round real factors as they are; all weights are 1. real (R, I_n)."""
     # Perros 2018, section 4.1.2, "Round".
     factors = [box.nearest(np.array(factor)) for factor, box in zip(real, boxes, strict=True)]
     return factors, np.ones(len(real[0]), dtype=np.int64)
 
 
-def scaled_and_rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
+def scale_and_round(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     """Stretch every column to the largest score before rounding; weights take up what was stretched. real (R, I_n)."""
     # Perros 2018, section 4.1.2, "Scale-and-round". A weight that rounds to 0, as most do, becomes 1.
     stretch = [_stretch(factor, box.most) for factor, box in zip(real, boxes, strict=True)]
@@ -43,7 +43,7 @@ def scaled_and_rounded(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     return factors, np.maximum(weights, 1).astype(np.int64)
 
 
-def balanced(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
+def balance_and_round(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     """Scale each component, its columns against each other, so that rounding it loses least. real (R, I_n)."""
     # Of a component, all columns but the longest are scaled to peak at a score, and rounded. The longest one and the
     # weight are then the best ones given these. All peaks up to the largest score are tried.
@@ -57,7 +57,7 @@ def balanced(real: Sequence[Array], boxes: Sequence[Box]) -> Start:
     return factors, weights
 
 
-def drawn(
+def draw_scores(
     shape: Sequence[int], n_components: int, boxes: Sequence[Box], rng: np.random.Generator
 ) -> Start:
     """Draw every score at random; all weights are 1."""
@@ -68,7 +68,7 @@ def drawn(
     return factors, np.ones(n_components, dtype=np.int64)
 
 
-def sampled(
+def sample_patients(
     data: Unfolded, n_components: int, boxes: Sequence[Box], rng: np.random.Generator
 ) -> Start:
     """Draw the patients' scores, and take those of the other modes from patients drawn at random."""

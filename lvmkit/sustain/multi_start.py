@@ -12,11 +12,11 @@ from lvmkit.core.typing import Array, Progress, RandomState
 from lvmkit.sustain.coordinate_descent import IntegerFactors, fit_to, refine
 from lvmkit.sustain.initialization import (
     Start,
-    balanced,
-    drawn,
-    rounded,
-    sampled,
-    scaled_and_rounded,
+    balance_and_round,
+    draw_scores,
+    round_factors,
+    sample_patients,
+    scale_and_round,
 )
 from lvmkit.sustain.mttkrp import Pool
 from lvmkit.sustain.nonnegative import nonnegative
@@ -27,9 +27,9 @@ S = TypeVar("S")
 T = TypeVar("T")
 
 FROM_REAL: dict[str, Callable[[Sequence[Array], Sequence[Box]], Start]] = {
-    "balanced": balanced,
-    "round": rounded,
-    "scale_and_round": scaled_and_rounded,
+    "balanced": balance_and_round,
+    "round": round_factors,
+    "scale_and_round": scale_and_round,
 }
 KINDS = (*FROM_REAL, "random", "sampling")
 BEST = ("balanced", "round", "scale_and_round", "sampling")
@@ -109,9 +109,9 @@ def best_start(
         if kind in FROM_REAL:
             start = FROM_REAL[kind](factors, rules.boxes)
         elif kind == "random":
-            start = drawn(data.shape, n_components, rules.boxes, own)
+            start = draw_scores(data.shape, n_components, rules.boxes, own)
         else:
-            start = sampled(data, n_components, rules.boxes, own)
+            start = sample_patients(data, n_components, rules.boxes, own)
         found = rules.refined(data, start, own, pool, _callback(tell, kind, share))
         ended.append(kind)
         # A component too many that rounding left at zero does harm with the 1 that it is given.

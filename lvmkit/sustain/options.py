@@ -57,7 +57,7 @@ def boxes_of(min_score: Any, max_score: Any, order: int) -> list[Box]:
     return [Box(int(low), int(high)) for low, high in zip(least, most, strict=True)]
 
 
-def signed(min_score: Any) -> bool:
+def allows_negative(min_score: Any) -> bool:
     """Tell whether negative scores are asked for, and with them negative counts."""
     values = min_score if np.ndim(min_score) else [min_score]
     return any(isinstance(value, Real) and value < 0 for value in values)
@@ -93,7 +93,7 @@ def starts_of(
         raise ValueError(msg)
     weights = np.ones(n_components, dtype=np.int64)
     if len(parts) > len(shape):
-        weights = whole(parts.pop(), "the weights in init", least=1)
+        weights = as_integers(parts.pop(), "the weights in init", least=1)
         if weights.shape != (n_components,):
             msg = f"the weights in init have shape {weights.shape}; needed is ({n_components},)"
             raise ValueError(msg)
@@ -101,11 +101,11 @@ def starts_of(
         if np.shape(factor) != (size, n_components):
             msg = f"init[{mode}] has shape {np.shape(factor)}; needed is ({size}, {n_components})"
             raise ValueError(msg)
-        whole(factor, f"init[{mode}]", least=box.least, most=box.most)
+        as_integers(factor, f"init[{mode}]", least=box.least, most=box.most)
     return [np.asarray(factor, dtype=np.float64).T for factor in parts], weights
 
 
-def whole(
+def as_integers(
     values: Any, name: str, *, least: int | None = None, most: int | None = None
 ) -> npt.NDArray[np.int64]:
     """Return whole numbers as integers; refuse others."""

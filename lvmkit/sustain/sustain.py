@@ -26,11 +26,11 @@ from lvmkit.sustain.coordinate_descent import IntegerFactors, fit_to
 from lvmkit.sustain.multi_start import FitRules, best_start, threads
 from lvmkit.sustain.options import (
     MAX_SCORE,
+    allows_negative,
+    as_integers,
     boxes_of,
     require_possible,
-    signed,
     starts_of,
-    whole,
 )
 from lvmkit.sustain.transform import score_rows
 from lvmkit.sustain.unfolding import Unfolded
@@ -160,7 +160,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []  # scores are whole numbers
-        tags.input_tags.positive_only = not signed(self.min_score)
+        tags.input_tags.positive_only = not allows_negative(self.min_score)
         return tags
 
     @property
@@ -331,7 +331,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
             if values is not None and len(values) != len(parts):
                 msg = f"{name} must be one for each of the {len(parts)} modes; found {len(values)}"
                 raise ValueError(msg)
-        lambdas = whole(weights, "weights", least=1)
+        lambdas = as_integers(weights, "weights", least=1)
         if lambdas.ndim != 1 or not len(lambdas):
             msg = f"weights has shape {lambdas.shape}; it needs one number for every component"
             raise ValueError(msg)
@@ -340,7 +340,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
                 needed = f"with {len(lambdas)} weights it needs (n, {len(lambdas)})"
                 msg = f"factors[{mode}] has shape {part.shape}; {needed}"
                 raise ValueError(msg)
-        parts = [whole(part, f"factors[{mode}]") for mode, part in enumerate(parts)]
+        parts = [as_integers(part, f"factors[{mode}]") for mode, part in enumerate(parts)]
         for mode, part in enumerate(parts):
             if np.abs(part).max(initial=0) > MAX_SCORE:
                 msg = f"factors[{mode}] holds scores above {MAX_SCORE:,} in size; found {np.abs(part).max():,}"
@@ -433,7 +433,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
 
     def _unfolded(self, X: Any, *, reset: bool, empty: bool = False) -> Unfolded:
         """Check counts of any order, put them into the order of the fit, and unfold them."""
-        tensor = validation.named(X)
+        tensor = validation.split_names(X)
         if tensor is None:
             self._require_matrix(reset=reset)
             counts = self._checked_matrix(X, reset=reset)
@@ -446,11 +446,11 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
             self.n_features_in_ = counts.shape[1]
         else:
             shape = [len(factor) for factor in self.factors_]
-            counts = validation.aligned(tensor, self.mode_names_, self.mode_labels_, shape)
+            counts = validation.align_labels(tensor, self.mode_names_, self.mode_labels_, shape)
         if self.round_counts:
-            counts = validation.rounded(counts)
-        validation.require_counts(counts, signed=signed(self.min_score))
-        return validation.unfolded(counts, empty=empty)
+            counts = validation.round_counts(counts)
+        validation.require_counts(counts, signed=allows_negative(self.min_score))
+        return validation.unfold(counts, empty=empty)
 
     def _require_matrix(self, *, reset: bool) -> None:
         """Refuse a matrix where a tensor was fitted."""

@@ -29,7 +29,7 @@ def score_rows(
     every = [np.zeros((len(weights), data.shape[0]), dtype=np.float32), *factors]
     inner = [gram(factor) for factor in every[1:]]
     cross = hadamard([np.ones_like(inner[0]), *inner], 0) * np.outer(weights, weights)
-    products = weights[:, None] * products_of(data, every, 0, pool=pool)
+    products = weights[:, None] * mttkrp_of(data, every, 0, pool=pool)
     scores = np.empty(products.shape, dtype=np.float32)
     for start in range(0, data.shape[0], BLOCK_ROWS):
         block = products[:, start : start + BLOCK_ROWS].astype(np.float64)
@@ -37,7 +37,7 @@ def score_rows(
     return scores
 
 
-def products_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Pool = None) -> Array:
+def mttkrp_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Pool = None) -> Array:
     """Return the MTTKRP of one mode, (R, I_mode). factors (R, I_n)."""
     if mode == data.mode:
         return mttkrp_rows(data, list(factors), pool=pool)

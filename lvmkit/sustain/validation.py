@@ -35,7 +35,7 @@ class Named:
     labels: Labels
 
 
-def named(X: Any) -> Named | None:
+def split_names(X: Any) -> Named | None:
     """Split a labelled tensor into counts and names; None for a matrix, which scikit-learn's rules hold for."""
     # A DataFrame has its columns as attributes, whatever they are called.
     if all(hasattr(X, name) for name in ("counts", "modes", "labels")) and not hasattr(
@@ -66,7 +66,7 @@ def matrix_of(X: Any) -> Any:
     )
 
 
-def aligned(tensor: Named, modes: Sequence[str], labels: Labels, shape: Sequence[int]) -> Any:
+def align_labels(tensor: Named, modes: Sequence[str], labels: Labels, shape: Sequence[int]) -> Any:
     """Put the entries of a tensor where a model that was fitted with other labels expects them."""
     counts = tensor.counts
     if counts.ndim != len(shape):
@@ -115,7 +115,7 @@ def mode_names(order: int) -> list[str]:
     return ["rows", "features"] if order == 2 else [f"mode {n}" for n in range(order)]
 
 
-def rounded(counts: Any) -> Any:
+def round_counts(counts: Any) -> Any:
     """Round entries to whole counts."""
     if counts.dtype.kind != "f":
         return counts
@@ -195,7 +195,7 @@ def _entries(X: Any, wrong: Any) -> str:
     return shown + (f" and {len(first) - 3:,} more" if len(first) > 3 else "")
 
 
-def unfolded(X: Any, *, empty: bool = False) -> Unfolded:
+def unfold(X: Any, *, empty: bool = False) -> Unfolded:
     """Unfold counts; warn of coordinates that stood more than once."""
     data = Unfolded.of(X.astype(np.float32) if X.dtype == np.float16 else X)
     if data.n_merged:

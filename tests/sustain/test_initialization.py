@@ -9,11 +9,11 @@ from scipy import sparse
 
 from lvmkit.sustain.coordinate_descent import fit_to
 from lvmkit.sustain.initialization import (
-    balanced,
-    drawn,
-    rounded,
-    sampled,
-    scaled_and_rounded,
+    balance_and_round,
+    draw_scores,
+    round_factors,
+    sample_patients,
+    scale_and_round,
     unlock_zero_columns,
 )
 from lvmkit.sustain.nonnegative import nonnegative
@@ -32,7 +32,7 @@ def real_factors(sizes, n_components=4, seed=0, spread=3.0):
 def test_round_rounds_and_clips_and_weighs_by_one(sizes, explicit):
     real = real_factors(sizes)
     kept = [factor.copy() for factor in real]
-    factors, weights = rounded(real, BOXES[: len(sizes)])
+    factors, weights = round_factors(real, BOXES[: len(sizes)])
     for factor, columns, box in zip(factors, real, BOXES, strict=False):
         np.testing.assert_array_equal(factor, np.clip(explicit["round"](columns), 0, box.most))
     assert weights.tolist() == [1] * 4
@@ -45,7 +45,7 @@ def test_round_rounds_and_clips_and_weighs_by_one(sizes, explicit):
 def test_scale_and_round_is_the_documents_formula(sizes, spread, explicit):
     real = real_factors(sizes, spread=spread)
     real[1][2] = 0  # a column of nothing stays nothing
-    factors, weights = scaled_and_rounded(real, BOXES[: len(sizes)])
+    factors, weights = scale_and_round(real, BOXES[: len(sizes)])
     gammas = []
     for factor, columns, box in zip(factors, real, BOXES, strict=False):
         peaks = np.array([column.max() if column.any() else 1.0 for column in columns], dtype=float)
@@ -60,7 +60,7 @@ def test_scale_and_round_is_the_documents_formula(sizes, spread, explicit):
 def test_weights_on_a_half_are_rounded_up():
     """Peaks of 5 and 12.5 are stretched by 1 and 0.4: the weight is 2.5."""
     real = [np.array([[5.0, 1]]), np.array([[12.5, 0.0, 6]])]
-    factors, weights = scaled_and_rounded(real, [Box(0, 5)] * 2)
+    factors, weights = scale_and_round(real, [Box(0, 5)] * 2)
     assert weights.tolist() == [3]
     assert factors[1].tolist() == [[5, 0, 2]]
 
@@ -85,7 +85,7 @@ def test_only_zero_columns_are_unlocked_at_drawn_places():
 
 @pytest.mark.parametrize("boxes", [[Box(0, 5), Box(0, 1)], [Box(-2, 3), Box(-1, 1)]])
 def test_chance_draws_every_score_of_the_box(boxes):
-    factors, weights = drawn((400, 300), 3, boxes, np.random.default_rng(0))
+    factors, weights = draw_scores((400, 300), 3, boxes, np.random.default_rng(0))
     for factor, box, size in zip(factors, boxes, (400, 300), strict=True):
         scores, counts = np.unique(factor, return_counts=True)
         assert scores.tolist() == list(range(box.least, box.most + 1))
@@ -103,7 +103,7 @@ def test_sampling_takes_scores_of_features_from_a_patient(shape, seed, explicit)
     X[0] *= 10  # more than the box allows
     X[1] = 0
     boxes = [Box(0, 5), *(Box(0, 3) for _ in shape[1:])]
-    factors, weights = sampled(Unfolded.of(X), 3, boxes, np.random.default_rng(seed))
+    factors, weights = sample_patients(Unfolded.of(X), 3, boxes, np.random.default_rng(seed))
     assert weights.tolist() == [1, 1, 1]
     for r in range(3):
         assert np.count_nonzero(factors[0][r]) <= round(shape[0] / 3)
@@ -136,16 +136,16 @@ def test_sampling_draws_different_patients_while_there_are_enough():
     X[5] = 0
     boxes = [Box(0, 5)] * 2
     for seed in range(10):
-        factors, _ = sampled(Unfolded.of(X), 5, boxes, np.random.default_rng(seed))
+        factors, _ = sample_patients(Unfolded.of(X), 5, boxes, np.random.default_rng(seed))
         assert sorted(factors[1].argmax(axis=1)) == [0, 1, 2, 3, 4]
-        factors, _ = sampled(Unfolded.of(X), 6, boxes, np.random.default_rng(seed))
+        factors, _ = sample_patients(Unfolded.of(X), 6, boxes, np.random.default_rng(seed))
         assert factors[1].any(axis=1).all()
 
 
 def test_sampling_gives_one_patient_in_so_many_a_score():
     data, boxes = Unfolded.of(np.ones((60, 7), dtype=int)), [Box(0, 5)] * 2
     for n_components in (1, 2, 3, 6):
-        factors, _ = sampled(data, n_components, boxes, np.random.default_rng(0))
+        factors, _ = sample_patients(data, n_components, boxes, np.random.default_rng(0))
         scored = np.count_nonzero(factors[0], axis=1)
         assert (scored <= 60 / n_components).all()
         assert scored.sum() > 0.6 * 60  # one in six draws is a 0
@@ -174,7 +174,7 @@ def test_one_component_is_rounded_nearly_as_well_as_can_be(sizes, spread):
     excess = []
     for seed in range(12):
         real = real_factors(sizes, 1, seed=seed, spread=spread)
-        loss, length = lost(real, *balanced(real, [Box(0, 2)] * len(sizes)))
+        loss, length = lost(real, *balance_and_round(real, [Box(0, 2)] * len(sizes)))
         along = parts @ reduce(np.multiply.outer, [f[0].astype(float) for f in real]).ravel()
         weights = np.maximum(1, np.floor(along / squares + 0.5))
         least = length + (weights**2 * squares * parts.any(axis=1) - 2 * weights * along).min()
@@ -190,9 +190,9 @@ def test_balanced_rounding_loses_no_more_than_those_of_the_document(sizes, sprea
     boxes = [Box(0, 5)] * len(sizes)
     for seed in range(10):
         real = real_factors(sizes, 1, seed=seed, spread=spread)
-        loss, length = lost(real, *balanced(real, boxes))
+        loss, length = lost(real, *balance_and_round(real, boxes))
         assert loss <= length * (1 + 1e-9) or spread < 0.1
-        for other in (rounded, scaled_and_rounded):
+        for other in (round_factors, scale_and_round):
             assert loss <= lost(real, *other(real, boxes))[0] + 1e-6 * length
 
 
@@ -205,14 +205,17 @@ def test_on_planted_counts_the_balanced_start_is_best_by_far(shape):
     data = Unfolded.of(sparse.coo_array(rng.poisson(0.05 + rates)))
     real = nonnegative(data, 4, rng=np.random.default_rng(0)).factors
     boxes = [Box(0, 5)] * len(shape)
-    fits = [fit_to(data, *start(real, boxes)) for start in (balanced, rounded, scaled_and_rounded)]
+    fits = [
+        fit_to(data, *start(real, boxes))
+        for start in (balance_and_round, round_factors, scale_and_round)
+    ]
     assert fits[0] > max(fits[1:]) + 0.02
 
 
 def test_scores_and_weights_stay_in_their_boxes():
     boxes = [Box(-1, 2), Box(0, 4), Box(0, 1)]
     real = real_factors((9, 5, 4), spread=8.0)
-    for start in (balanced, rounded, scaled_and_rounded):
+    for start in (balance_and_round, round_factors, scale_and_round):
         factors, weights = start(real, boxes)
         for factor, box in zip(factors, boxes, strict=True):
             assert factor.min() >= box.least

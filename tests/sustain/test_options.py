@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from lvmkit.sustain.multi_start import BEST
-from lvmkit.sustain.options import boxes_of, require_possible, starts_of, whole
+from lvmkit.sustain.options import as_integers, boxes_of, require_possible, starts_of
 from lvmkit.sustain.updates import Box
 
 SHAPE, BOXES = (4, 3), [Box(0, 5), Box(0, 2)]
@@ -101,7 +101,7 @@ def test_given_factors_that_do_not_fit_are_refused(init, told):
 
 
 def test_whole_numbers_come_back_as_integers():
-    found = whole([1.0, 2.0], "x")
+    found = as_integers([1.0, 2.0], "x")
     assert found.dtype == np.int64
     with pytest.raises(ValueError, match="x must hold whole numbers to 3; found 4"):
-        whole([1, 4], "x", most=3)
+        as_integers([1, 4], "x", most=3)

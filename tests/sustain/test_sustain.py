@@ -12,7 +12,7 @@ from lvmkit import SUSTain
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.datasets import fetch_desynpuf, fetch_oslo_bike
 from lvmkit.sustain.coordinate_descent import fit_to
-from lvmkit.sustain.initialization import balanced, rounded, scaled_and_rounded
+from lvmkit.sustain.initialization import balance_and_round, round_factors, scale_and_round
 from lvmkit.sustain.nonnegative import nonnegative
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
@@ -103,7 +103,7 @@ def roundings(X, n_components, seed=0):
     real = nonnegative(data, n_components, rng=draw, tol=1e-5)
     starts = [
         start(real.factors, [Box(0, 5)] * X.ndim)
-        for start in (rounded, scaled_and_rounded, balanced)
+        for start in (round_factors, scale_and_round, balance_and_round)
     ]
     return [fit_to(data, *start) for start in starts], real.fit
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from lvmkit.sustain import transform
-from lvmkit.sustain.transform import products_of, score_rows
+from lvmkit.sustain.transform import mttkrp_of, score_rows
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box
 
@@ -169,4 +169,4 @@ def test_products_of_any_mode(shape, explicit):
     columns = [factor.T.astype(float) for factor in factors]
     for mode in range(len(shape)):
         expected = explicit["unfolding"](X, mode) @ explicit["kronecker"](columns, mode)
-        np.testing.assert_array_equal(products_of(Unfolded.of(X), factors, mode).T, expected)
+        np.testing.assert_array_equal(mttkrp_of(Unfolded.of(X), factors, mode).T, expected)

@@ -9,7 +9,14 @@ from scipy import sparse
 
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.core.validation import DataWarning
-from lvmkit.sustain.validation import Named, aligned, named, require_counts, unfolded, warn_of_empty
+from lvmkit.sustain.validation import (
+    Named,
+    align_labels,
+    require_counts,
+    split_names,
+    unfold,
+    warn_of_empty,
+)
 
 MODES = ["patient", "diagnosis", "drug"]
 
@@ -22,15 +29,15 @@ def labelled(X, diagnoses, drugs):
 def test_matrices_are_left_to_scikit_learn():
     X = np.ones((3, 2))
     for matrix in (X, X.tolist(), sparse.csr_array(X), pd.DataFrame(X), np.ones(3), [1, 2]):
-        assert named(matrix) is None
+        assert split_names(matrix) is None
     odd = pd.DataFrame(X.astype(int), columns=["counts", "modes"])  # codes may be called anything
-    assert named(odd) is None
+    assert split_names(odd) is None
 
 
 @pytest.mark.parametrize("form", [np.asarray, np.ndarray.tolist, sparse.coo_array])
 def test_tensors_without_names_get_numbered_modes(form):
     X = np.arange(12).reshape(2, 3, 2)
-    found = named(form(X))
+    found = split_names(form(X))
     assert found.modes == ["mode 0", "mode 1", "mode 2"]
     assert found.labels == [None, None, None]
     dense = found.counts.toarray() if sparse.issparse(found.counts) else found.counts
@@ -39,7 +46,7 @@ def test_tensors_without_names_get_numbered_modes(form):
 
 def test_names_come_along_but_not_those_of_patients():
     X = np.arange(1, 13).reshape(2, 3, 2)
-    found = named(labelled(X, ["428", "250", "401"], ["A", "B"]))
+    found = split_names(labelled(X, ["428", "250", "401"], ["A", "B"]))
     assert found.modes == MODES
     assert found.labels[0] is None
     assert [list(labels) for labels in found.labels[1:]] == [["428", "250", "401"], ["A", "B"]]
@@ -51,7 +58,7 @@ def dense(X):
 
 
 def placed(X, own, labels, shape):
-    return dense(aligned(Named(X, MODES, [None, *own]), MODES, [None, *labels], shape))
+    return dense(align_labels(Named(X, MODES, [None, *own]), MODES, [None, *labels], shape))
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.coo_array])
@@ -90,7 +97,7 @@ def test_other_orders_and_sizes_are_refused():
     with pytest.raises(ValueError, match=r"mode 1 \(diagnosis\) of X has size 3; .* fitted with 4"):
         placed(X, plain, plain, (9, 4, 2))
     with pytest.raises(ValueError, match=r"X has 3 modes; .* fitted with 2 \(patient, diagnosis\)"):
-        aligned(Named(X, MODES, [None] * 3), MODES[:2], [None] * 2, (9, 4))
+        align_labels(Named(X, MODES, [None] * 3), MODES[:2], [None] * 2, (9, 4))
     own = [np.array(["a", "b", "c"], object), None]  # labels on one side only: sizes decide
     np.testing.assert_array_equal(placed(X, own, plain, (9, 3, 2)), X)
     with pytest.raises(ValueError, match=r"mode 1 \(diagnosis\) of X has size 3"):
@@ -159,40 +166,40 @@ def test_what_is_no_number_is_refused(kind):
 def test_repeated_coordinates_are_told_and_nothing_at_all_is_refused():
     X = sparse.coo_array(([1, 2, 3], ([0, 0, 1], [1, 1, 0], [0, 0, 0])), shape=(2, 2, 3))
     with pytest.warns(DataWarning, match=r"coordinates of 1 entries .*more than once; .* added up"):
-        data = unfolded(X)
+        data = unfold(X)
     assert data.rows.data.tolist() == [3, 3]
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        unfolded(X.sum(axis=2))
+        unfold(X.sum(axis=2))
     with pytest.raises(ValueError, match="all its 2 x 3 x 4 entries are 0"):
-        unfolded(np.zeros((2, 3, 4)))
-    assert unfolded(np.zeros((2, 3)), empty=True).rows.nnz == 0
+        unfold(np.zeros((2, 3, 4)))
+    assert unfold(np.zeros((2, 3)), empty=True).rows.nnz == 0
 
 
 @pytest.mark.parametrize("shape", [(5, 3, 2), (3, 5, 2), (2, 3, 5)])
 def test_empty_slices_of_every_mode_are_told(shape):
     X = np.ones(shape, dtype=int)
-    warn_of_empty(unfolded(X), MODES, [None] * 3)  # says nothing
+    warn_of_empty(unfold(X), MODES, [None] * 3)  # says nothing
     for mode, size in enumerate(shape):
         emptied = X.copy()
         emptied[(slice(None),) * mode + (size - 1,)] = 0
         told = rf"1 of {size} slices of mode {mode} \({MODES[mode]}\) are all 0 and score 0: {size - 1}$"
         with pytest.warns(DataWarning, match=told) as caught:
-            warn_of_empty(unfolded(emptied), MODES, [None] * 3)
+            warn_of_empty(unfold(emptied), MODES, [None] * 3)
         assert len(caught) == 1
         labels = [
             np.array([f"{name}{i}" for i in range(n)]) for name, n in zip(MODES, shape, strict=True)
         ]
         with pytest.warns(DataWarning, match=f"'{MODES[mode]}{size - 1}'"):
-            warn_of_empty(unfolded(emptied), MODES, labels)
+            warn_of_empty(unfold(emptied), MODES, labels)
 
 
 def test_codes_of_the_last_rows_are_not_empty():
     X = sparse.csr_array(([1] * 70_001, ([*range(70_001)], [0] * 35_000 + [1] * 35_001)))
-    warn_of_empty(unfolded(X), MODES, [None] * 2)  # says nothing
+    warn_of_empty(unfold(X), MODES, [None] * 2)  # says nothing
 
 
 def test_empty_codes_of_a_matrix_are_told_too():
     X = np.array([[1, 0, 2], [3, 0, 1]])
     with pytest.warns(DataWarning, match=r"1 of 3 slices of mode 1 \(features\).*: 1"):
-        warn_of_empty(unfolded(X), ["rows", "features"], [None, None])
+        warn_of_empty(unfold(X), ["rows", "features"], [None, None])

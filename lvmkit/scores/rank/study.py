@@ -405,7 +405,7 @@ def _checked(estimator: Any, n_components: Iterable[int], n_starts: int) -> list
 
 def _place(X: Any, mode: int | str) -> int:
     """Return the number of the mode to compare; refuse one that there is not, or that is too short."""
-    tensor = validation.named(X)
+    tensor = validation.split_names(X)
     if tensor is None:
         refuse_shape(features.unwrapped(X)[0], "X")
     shape = np.shape(X)
