@@ -36,7 +36,7 @@ class Plan:
     window: Window
     thinning: Thinning
     date: str | None = None
-    together: str | None = None
+    visit: str | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -121,7 +121,7 @@ def planned(
     window: Window,
     thinning: Thinning,
     date: str | None,
-    together: str | None,
+    visit: str | None,
 ) -> Plan:
     """Collect and check the options; `columns` names the modes' columns in messages."""
     require_mapping("modes", columns, "'diagnosis': 'icd9'")
@@ -145,7 +145,7 @@ def planned(
         )
         for name, column in columns.items()
     )
-    plan = Plan(patient, modes, window, thinning, date, together)
+    plan = Plan(patient, modes, window, thinning, date, visit)
     plan.check()
     return plan
 
@@ -219,9 +219,9 @@ def _state_ignored(visits: EventTables, plan: Plan, repairs: Repairs) -> None:
         n = repairs.dropped[f"{mode.name}: entries_without_code"]
         if n:
             repairs.tell(f"{number_of(n, 'row')} without a code in {mode.column!r} ignored.")
-    if visits.visit == "v" and plan.together is not None:
+    if visits.visit == "v" and plan.visit is not None:
         n = sum(visits.one(f"SELECT count(*) FROM {t} WHERE v IS NULL") for t in visits.given)
-        told = f"{number_of(n, 'row')} without a visit in {plan.together!r} ignored."
+        told = f"{number_of(n, 'row')} without a visit in {plan.visit!r} ignored."
         repairs.drop("rows_without_visit", n, told)
     if visits.dated:
         _state_undated(visits, str(plan.date), repairs)

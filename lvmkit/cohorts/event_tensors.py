@@ -23,17 +23,19 @@ from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, database_apart
 from lvmkit.cohorts._visits import EventTables, dated_rows
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
+from lvmkit.core import moved
 from lvmkit.core.validation import listed, require_text
 
 __all__ = ["tensor_from_events"]
 
 
+@moved.arguments(together="visit")
 def tensor_from_events(
     source: pd.DataFrame | str | Path | Sequence[str | Path] | Mapping[str, Any],
     *,
     patient: str,
     modes: Mapping[str, str],
-    together: str | None = None,
+    visit: str | None = None,
     date: str | None = None,
     count: str | None = None,
     system: Mapping[str, str] | None = None,
@@ -53,7 +55,7 @@ def tensor_from_events(
 
     In one table a row has a code of every mode, such as a medication and the diagnosis that it was ordered for.
     Several tables, one for each mode, are joined: codes came together if they have the same patient and the same
-    visit (`together`) or, without one, the same date. Every column is read as text in a private DuckDB database, which
+    visit (`visit`) or, without one, the same date. Every column is read as text in a private DuckDB database, which
     spills to disk; the order of the rows never matters. What is repaired or left out is kept in
     ``about["repairs"]`` and said as a `DataWarning`.
 
@@ -65,11 +67,11 @@ def tensor_from_events(
         Column of the patient, in every table.
     modes : mapping of str to str
         Name of each mode, such as "diagnosis", and the column of its codes. One mode gives patients × codes.
-    together : str, optional
+    visit : str, optional
         Column of the visit, claim or encounter, in every table. A cell then counts visits, however many
         rows of the visit have its codes.
     date : str, optional
-        Column of the date, as 2010-12-31 or 20101231, in every table. Without `together`, days are visits.
+        Column of the date, as 2010-12-31 or 20101231, in every table. Without `visit`, days are visits.
     count : str, optional
         Of one table: column of how often the row happened, whole numbers of at least 0, which are summed.
     system : mapping of str to str, optional
@@ -146,7 +148,7 @@ def tensor_from_events(
         window=window,
         thinning=Thinning(min_count, min_patients, max_codes),
         date=date,
-        together=together,
+        visit=visit,
     )
     reading = ReadOptions(attributes, connection, encoding, repairs)
     with database_apart() as database:
@@ -155,7 +157,7 @@ def tensor_from_events(
         else:
             gathered = _one(database, source, plan, count, reading)
         tensor = counted(gathered, plan, repairs)
-    repairs.announce()
+    repairs.announce(stacklevel=4)  # the renamed argument adds a frame
     return tensor
 
 
@@ -164,9 +166,9 @@ def _by_mode(source: Mapping[str, Any], plan: Plan, count: str | None) -> list[S
     if set(source) != set(plan.names):
         msg = f"source has tables for {listed(source)}, modes names {listed(plan.names)}; give one for each mode."
         raise ValueError(msg)
-    if plan.together is None and plan.date is None and len(source) > 1:
+    if plan.visit is None and plan.date is None and len(source) > 1:
         msg = (
-            "several tables are joined by the visit or the date: pass together=, the column of the visit, or "
+            "several tables are joined by the visit or the date: pass visit=, the column of the visit, or "
             "date=; each table must have it."
         )
         raise ValueError(msg)
@@ -186,8 +188,8 @@ def _one(
 ) -> Gathered:
     """Copy one table, each row of which has a code of every mode, into ``entries``."""
     require_text(count, "count", optional=True)
-    if count is not None and plan.together is not None:
-        msg = "count sums rows and together counts visits once; pass one of them."
+    if count is not None and plan.visit is not None:
+        msg = "count sums rows and visit counts visits once; pass one of them."
         raise ValueError(msg)
     with reading.opened(database, source) as table:
         more = {"x": ("index", plan.window.index), "n": ("count", count)}
@@ -232,9 +234,9 @@ def _columns(table: SourceTable, plan: Plan, modes: Iterable[int]) -> dict[str, 
     """Columns of a table as SQL, by the letters that `EventTables` explains; refuse those that it does not have."""
     table.check("patient", plan.patient)
     columns = {"p": table.ids("patient", plan.patient)}
-    if plan.together is not None:
-        table.check("together", plan.together)
-        columns["v"] = trimmed(table.ids("together", plan.together))
+    if plan.visit is not None:
+        table.check("visit", plan.visit)
+        columns["v"] = trimmed(table.ids("visit", plan.visit))
     if plan.date is not None:
         table.check("date", plan.date)
         columns["d"] = table.text(plan.date)
@@ -252,7 +254,7 @@ def _visits(
     count: str | None,
 ) -> EventTables:
     """Say how rows are to be counted: each, by visit, or by day."""
-    visit = "v" if plan.together is not None else "day" if plan.date is not None else ""
+    visit = "v" if plan.visit is not None else "day" if plan.date is not None else ""
     visit = "" if count is not None else visit
     numeric = tuple(
         table.kinds[mode.column] in NUMBERS for table, mode in zip(tables, plan.modes, strict=False)

@@ -32,17 +32,19 @@ from lvmkit.cohorts._visits import EventTables, dated_rows
 from lvmkit.cohorts._windows import Window
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.wide import numbered, state_repeated_index
+from lvmkit.core import moved
 from lvmkit.core.validation import require_text
 
 __all__ = ["tensor_from_wide"]
 
 
+@moved.arguments(together="visit")
 def tensor_from_wide(
     source: pd.DataFrame | str | Path | Sequence[str | Path],
     *,
     modes: Mapping[str, Iterable[str]],
     patient: str | None = None,
-    together: str | None = None,
+    visit: str | None = None,
     date: str | None = None,
     system: Mapping[str, str] | None = None,
     group: Mapping[str, Group] | None = None,
@@ -71,7 +73,7 @@ def tensor_from_wide(
     patient : str, optional
         Column of the patient. Without it each row is one, named by the DataFrame's index if that repeats no id,
         or by its number from 0.
-    together : str, optional
+    visit : str, optional
         Column of the visit, if one may have several rows.
     date : str, optional
         Column of the date, as 2010-12-31 or 20101231, which a window needs.
@@ -139,7 +141,7 @@ def tensor_from_wide(
         window=Window(index, before, after),
         thinning=Thinning(min_count, min_patients, max_codes),
         date=date,
-        together=together,
+        visit=visit,
     )
     tensor = counted_rows(
         source, plan, columns, ReadOptions(attributes, connection, encoding, repairs)
@@ -147,7 +149,7 @@ def tensor_from_wide(
     if patient is None:
         state_repeated_index(source, repairs, "patient")
         tensor = _named_by_index(tensor, source)
-    repairs.announce()
+    repairs.announce(stacklevel=4)  # the renamed argument adds a frame
     return tensor
 
 
@@ -222,7 +224,7 @@ def _columns(table: SourceTable, plan: Plan, columns: list[list[str]]) -> dict[s
     }
     index = plan.window.index
     given = {
-        "v": ("together", plan.together),
+        "v": ("visit", plan.visit),
         "d": ("date", plan.date if plan.window.needs_dates else None),
         "x": ("index", index if isinstance(index, str) else None),
     }

@@ -195,7 +195,7 @@ def _counted(groups: dict[str, Group], thinning: Thinning, *, heart_failure: boo
         window=failing if heart_failure else Window(),
         thinning=thinning,
         date="CLM_FROM_DT",
-        together="CLM_ID",
+        visit="CLM_ID",
     )
     claims = obtain(CLAIMS)
     people = _people(obtain(BENEFICIARIES))

@@ -157,7 +157,7 @@ def fetch_nhds2010_tensor(
         window=Window(),
         thinning=Thinning(min_patients=min_patients, max_codes=max_codes),
         date=None,
-        together=None,
+        visit=None,
     )
     columns = {"diagnosis": DIAGNOSES, "procedure": PROCEDURES}
     rows = _discharges(DIAGNOSES + PROCEDURES, adults=adults, heart_failure=heart_failure)

@@ -94,7 +94,7 @@ def test_codes_are_taken_as_they_are_unless_a_system_is_named():
 
 
 def test_rows_of_a_visit_count_once():
-    found, told = made(group=CATEGORY, together="visit")
+    found, told = made(group=CATEGORY, visit="visit")
     assert told == ["1 entry with codes that their visit already has: counted once."]
     assert cells(found)["10", "428", "furosemide"] == 1
     assert cells(found)["10", "428", "digoxin"] == 1
@@ -104,7 +104,7 @@ def test_rows_of_a_visit_count_once():
 
 def test_visits_are_those_of_a_patient():
     orders = ORDERS.assign(visit="same")
-    found, _ = made(orders, group=CATEGORY, together="visit")
+    found, _ = made(orders, group=CATEGORY, visit="visit")
     assert set(cells(found).values()) == {1}
     assert found.nnz == 6
 
@@ -124,8 +124,8 @@ def test_counts_are_summed_and_0_is_no_cell():
         ValueError, match=r"count='n' needs whole numbers of at least 0; found row 2: -1"
     ):
         made(ORDERS.assign(n=[1, -1, 1, 1, 1, 1, 1]), count="n")
-    with pytest.raises(ValueError, match="count sums rows and together counts visits once"):
-        made(count="n", together="visit")
+    with pytest.raises(ValueError, match="count sums rows and visit counts visits once"):
+        made(count="n", visit="visit")
 
 
 def test_counts_are_summed_also_inside_a_window():
@@ -161,7 +161,7 @@ def apart(orders=ORDERS):
 
 
 def test_several_tables_are_joined_by_the_visit():
-    found, told = made(apart(), group=CATEGORY, together="visit")
+    found, told = made(apart(), group=CATEGORY, visit="visit")
     assert cells(found) == {
         ("9", "250", "insulin"): 1,
         ("9", "428", "furosemide"): 1,
@@ -182,7 +182,7 @@ def test_visits_and_patients_without_every_mode_are_stated():
     tables = apart()
     tables["medication"] = tables["medication"].query("id != 'b' or rx != 'statin'")
     tables["diagnosis"] = tables["diagnosis"].query("id != '9'")
-    found, told = made(tables, group=CATEGORY, together="visit")
+    found, told = made(tables, group=CATEGORY, visit="visit")
     assert found.obs.index.tolist() == ["10", "b"]
     assert "2 of 5 visits lack a diagnosis or a medication: they count nowhere." in told
     assert "1 of 3 patients have no count that is kept: left out." in told
@@ -196,7 +196,7 @@ def test_three_modes_are_joined():
         "b": pd.DataFrame({"id": ["p", "q"], "v": ["1", "2"], "y": ["b1", "b2"]}),
         "c": pd.DataFrame({"id": ["p", "p", "q"], "v": ["1", "1", "3"], "z": ["c1", "c2", "c1"]}),
     }
-    found, _ = made(tables, modes={"a": "x", "b": "y", "c": "z"}, together="v")
+    found, _ = made(tables, modes={"a": "x", "b": "y", "c": "z"}, visit="v")
     assert cells(found) == {("p", a, "b1", c): 1 for a in ("a1", "a2") for c in ("c1", "c2")}
 
 
@@ -387,7 +387,7 @@ def test_several_index_dates_of_a_patient_are_stated():
 
 def test_windows_hold_for_tables_apart():
     found, _ = made(
-        apart(), group=CATEGORY, date="day", together="visit", index=HEART, before=0, after=0
+        apart(), group=CATEGORY, date="day", visit="visit", index=HEART, before=0, after=0
     )
     assert set(found.obs.index) == {"9", "10"}
     assert ("10", "428", "digoxin") not in cells(found)
@@ -442,7 +442,7 @@ def test_attributes_come_with_the_patients():
     found, _ = made(attributes=["age"])
     assert found.obs["age"].tolist() == [54, 71, 33]
     people = pd.DataFrame({"id": ["b", "10", "9"], "sex": ["f", "m", "m"]})
-    found, _ = made(apart(), group=CATEGORY, together="visit", attributes=people)
+    found, _ = made(apart(), group=CATEGORY, visit="visit", attributes=people)
     assert found.obs["sex"].tolist() == ["m", "m", "f"]
     cohort = found.cohort()
     assert cohort.obs["sex"].tolist() == ["m", "m", "f"]
@@ -450,7 +450,7 @@ def test_attributes_come_with_the_patients():
     with pytest.raises(
         ValueError, match=r"attributes=\['age'\] names columns of one table, but there are several"
     ):
-        made(apart(), together="visit", attributes=["age"])
+        made(apart(), visit="visit", attributes=["age"])
 
 
 def test_rows_that_cannot_count_are_stated():
@@ -459,7 +459,7 @@ def test_rows_that_cannot_count_are_stated():
         dx=["4280", "4280", "", "25000", "4280", "25000", None],
         visit=["v1", "v1", "v2", None, "v1", " ", "v9"],
     )
-    found, told = made(orders, together="visit")
+    found, told = made(orders, visit="visit")
     assert told[0] == "1 row without a record id ignored."
     assert "2 rows without a code in 'dx' ignored." in told
     assert "2 rows without a visit in 'visit' ignored." in told
@@ -478,17 +478,17 @@ def test_dates_that_cannot_be_read_are_stated_or_refused():
         ValueError, match=r"date='day' holds no date that can be read; expected .* found 'soon'"
     ):
         made(ORDERS.assign(day="soon"), date="day")
-    unneeded, _ = made(ORDERS.assign(day="soon"), date="day", together="visit")
+    unneeded, _ = made(ORDERS.assign(day="soon"), date="day", visit="visit")
     assert unneeded.shape[0] == 3
 
 
 def test_files_and_queries_are_sources(tmp_path):
-    expected = cells(made(apart(), group=CATEGORY, together="visit")[0])
+    expected = cells(made(apart(), group=CATEGORY, visit="visit")[0])
     tables = apart()
     paths = {mode: tmp_path / f"{mode}.csv" for mode in tables}
     for mode, table in tables.items():
         table.to_csv(paths[mode], index=False)
-    found, _ = made(paths, group=CATEGORY, together="visit")
+    found, _ = made(paths, group=CATEGORY, visit="visit")
     assert cells(found) == expected
     assert found.source == "diagnosis.csv, medication.csv"
     for connection in (sqlite3.connect(":memory:"), duckdb.connect(":memory:")):
@@ -498,7 +498,7 @@ def test_files_and_queries_are_sources(tmp_path):
             else:
                 table.to_sql(mode, connection, index=False)
         queries = {mode: f"SELECT * FROM {mode}" for mode in tables}
-        found, _ = made(queries, group=CATEGORY, together="visit", connection=connection)
+        found, _ = made(queries, group=CATEGORY, visit="visit", connection=connection)
         assert cells(found) == expected
         connection.close()
     ORDERS.to_csv(tmp_path / "orders.csv", index=False)
@@ -514,9 +514,9 @@ def test_names_of_columns_may_be_any():
     names = {"id": "i", "visit": "v", "day": "rowid", "dx": "c1", "rx": "records"}
     found, _ = made(
         ORDERS.rename(columns=names), patient="i", modes={"diagnosis": "c1", "medication": "records"},
-        together="v", date="rowid", group=CATEGORY, index=HEART, before=9, after=9,
+        visit="v", date="rowid", group=CATEGORY, index=HEART, before=9, after=9,
     )  # fmt: skip
-    expected, _ = made(together="visit", date="day", group=CATEGORY, index=HEART, before=9, after=9)
+    expected, _ = made(visit="visit", date="day", group=CATEGORY, index=HEART, before=9, after=9)
     assert cells(found) == cells(expected)
 
 
@@ -524,7 +524,7 @@ OTHER = pd.Series({"9": "1999-01-01"})
 BAD = {
     "unknown patient": ({"patient": "pid"}, "patient='pid' is not a column.*Did you mean 'id'"),
     "unknown code": ({"modes": {"diagnosis": "dxx"}}, "diagnosis='dxx' is not.*Did you mean 'dx'"),
-    "unknown visit": ({"together": "visits"}, "together='visits' is not .*Did you mean 'visit'"),
+    "unknown visit": ({"visit": "visits"}, "visit='visits' is not .*Did you mean 'visit'"),
     "unknown date": ({"date": "dat"}, "date='dat' is not a column"),
     "unknown index": ({"index": "first"}, "index='first' is not a column"),
     "unknown count": ({"count": "m"}, "count='m' is not a column"),
@@ -651,44 +651,44 @@ def test_tables_without_a_common_patient_are_named():
     with pytest.raises(
         ValueError, match=r"medication\. The tables share 0 patients; do they write"
     ):
-        made(tables, together="visit")
+        made(tables, visit="visit")
     tables = {**apart(), "medication": apart()["medication"].assign(visit="other")}
     with pytest.raises(ValueError, match=r"The tables share 3 patients; do they write ids, visits"):
-        made(tables, together="visit")
+        made(tables, visit="visit")
 
 
 def test_tables_that_cannot_be_joined_are_refused():
     tables = apart()
-    with pytest.raises(ValueError, match=r"pass together=, the column of the visit, or date="):
+    with pytest.raises(ValueError, match=r"pass visit=, the column of the visit, or date="):
         made(tables)
     with pytest.raises(
         ValueError, match="source has tables for 'diagnosis', modes names 'diagnosis', 'medication'"
     ):
-        made({"diagnosis": ORDERS}, together="visit")
+        made({"diagnosis": ORDERS}, visit="visit")
     with pytest.raises(ValueError, match="count names a column, which only one table"):
-        made(tables, together="visit", count="n")
+        made(tables, visit="visit", count="n")
     with pytest.raises(ValueError, match="index names a column, which only one table"):
-        made(tables, together="visit", index="day")
+        made(tables, visit="visit", index="day")
     tables["medication"] = tables["medication"].drop(columns="visit")
     with pytest.raises(
         ValueError,
-        match="together='visit' is not a column of the DataFrame; it has 'rx', 'id', 'day'",
+        match="visit='visit' is not a column of the DataFrame; it has 'rx', 'id', 'day'",
     ):
-        made(tables, together="visit")
+        made(tables, visit="visit")
     tables = {**apart(), "medication": apart()["medication"].assign(visit="other")}
     with pytest.raises(
         ValueError, match="no patient left: no visit has a diagnosis and a medication"
     ):
-        made(tables, together="visit")
+        made(tables, visit="visit")
 
 
 def test_memory_is_bounded_by_blocks_of_patients(monkeypatch):
-    expected, _ = made(group=CATEGORY, together="visit")
-    joined, _ = made(apart(), group=CATEGORY, together="visit")
+    expected, _ = made(group=CATEGORY, visit="visit")
+    joined, _ = made(apart(), group=CATEGORY, visit="visit")
     monkeypatch.setattr(_visits, "ROWS_AT_ONCE", 2)
-    assert cells(made(group=CATEGORY, together="visit")[0]) == cells(expected)
-    assert cells(made(apart(), group=CATEGORY, together="visit")[0]) == cells(joined)
-    assert made(apart(), group=CATEGORY, together="visit")[0].about == joined.about
+    assert cells(made(group=CATEGORY, visit="visit")[0]) == cells(expected)
+    assert cells(made(apart(), group=CATEGORY, visit="visit")[0]) == cells(joined)
+    assert made(apart(), group=CATEGORY, visit="visit")[0].about == joined.about
 
 
 rows = st.lists(
@@ -747,7 +747,7 @@ def test_counts_are_those_of_plain_loops_whatever_the_order(
 
     table = pd.DataFrame(rows, columns=["id", "visit", "day", "dx", "rx"])
     table["day"] = [str(START + timedelta(days=day)) for day in table["day"]]
-    options = {"together": "visit", "date": "day", "min_count": min_count, "min_patients": min_patients,
+    options = {"visit": "visit", "date": "day", "min_count": min_count, "min_patients": min_patients,
                "group": {"diagnosis": lambda code: code[0]}}  # fmt: skip
     if window:
         options |= {"index": {"diagnosis": ["A"]}, "before": window[0], "after": window[1]}

@@ -98,7 +98,7 @@ def test_options_of_every_table(make, options, error, message):
         (events, {"count": 3}, TypeError, "count must name a column"),
         (wide, {"codes": 3}, TypeError, "codes must be a list of columns"),
         (wide, {"codes": [3]}, TypeError, "codes must name a column"),
-        (wide, {"record": 3}, TypeError, "record must name a column"),
+        (wide, {"patient": 3}, TypeError, "patient must name a column"),
         (counts, {"feature_names": "ab"}, TypeError, "feature_names must be a list of names"),
         (counts, {"feature_names": 3}, TypeError, "feature_names must be a list of names"),
         (counts, {"feature_names": ["a", " "]}, ValueError, "column 1 of X .* is named ''"),
@@ -106,7 +106,7 @@ def test_options_of_every_table(make, options, error, message):
         (tensor, {"patient": None}, TypeError, "patient must name a column"),
         (tensor, {"modes": {3: "dx"}}, TypeError, "modes: a name must be a text"),
         (tensor, {"modes": {"d": 3}}, TypeError, "modes: d must name a column"),
-        (tensor, {"together": 3}, TypeError, "together must name a column"),
+        (tensor, {"visit": 3}, TypeError, "visit must name a column"),
         (tensor, {"titles": {"d": 3}}, TypeError, "titles of 'd' must be a mapping"),
         (tensor, {"titles": {"d": {"428": 3}}}, TypeError, "the title of '428' is 3"),
         (tensor, {"system": {"d": 3}}, TypeError, "system of 'd' must be a text"),
@@ -195,7 +195,7 @@ def test_indexes_outside_are_refused():
 
 def test_texts_of_tensors_and_encodings_are_texts():
     table = pd.DataFrame({"id": ["a", "b"], "dx": ["428", "250"]})
-    for name in ("date", "together", "count", "encoding"):
+    for name in ("date", "visit", "count", "encoding"):
         with pytest.raises(TypeError, match=f"{name} must (be a text|name a column)"):
             tensor_from_events(table, patient="id", modes={"diagnosis": "dx"}, **{name: 3})
     with pytest.raises(TypeError, match="encoding must be a text"):

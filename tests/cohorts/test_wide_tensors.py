@@ -73,7 +73,7 @@ def test_rows_of_a_patient_are_visits():
     assert found.obs.index.tolist() == ["p1", "p2"]
     assert cells(found)["p2", "428", "3722"] == 2
     assert found.obs["age"].tolist() == [54, 71]
-    merged, _ = made(STAYS.assign(claim="c"), patient="person", together="claim")
+    merged, _ = made(STAYS.assign(claim="c"), patient="person", visit="claim")
     assert cells(merged)["p2", "428", "3722"] == 1
     assert cells(merged)["p2", "272", "3893"] == 1
 
@@ -116,7 +116,7 @@ def test_windows_are_around_the_first_diagnosis_or_a_column():
 def test_rows_without_a_date_or_visit_are_stated():
     stays = STAYS.assign(day=["2010-01-01", "?", "2011-06-01", ""], claim=["c1", "c2", None, "c4"])
     found, told = made(
-        stays, patient="person", together="claim", date="day", index={"diagnosis": ["428"]}, after=9
+        stays, patient="person", visit="claim", date="day", index={"diagnosis": ["428"]}, after=9
     )
     assert "1 row without a visit in 'claim' ignored." in told
     assert told[1].startswith("2 rows ignored that have no readable date in 'day' (expected")
@@ -135,7 +135,7 @@ def test_rows_without_a_date_or_visit_are_stated():
         ({"modes": {"diagnosis": []}}, "modes: 'diagnosis' has no columns"),
         ({"modes": {}, "system": None, "group": None}, "modes is empty"),
         ({"patient": "id"}, "patient='id' is not a column"),
-        ({"together": "visit"}, "together='visit' is not a column"),
+        ({"visit": "visit"}, "visit='visit' is not a column"),
         ({"date": "dat", "index": {"diagnosis": ["428"]}}, "date='dat' is not a column"),
         ({"before": 3}, "pass index="),
         ({"attributes": ["weight"]}, "attributes='weight' is not a column"),
@@ -193,7 +193,7 @@ def test_counts_are_those_of_plain_loops_and_of_the_long_form(records, random):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         found = tensor_from_events(
-            long, patient="person", together="claim", modes=dict.fromkeys(MODES, "code"),
+            long, patient="person", visit="claim", modes=dict.fromkeys(MODES, "code"),
             system=SYSTEM, group=CATEGORY,
         )  # fmt: skip
     assert cells(found) == counts
@@ -204,3 +204,15 @@ def test_modes_are_columns_by_name():
         TypeError, match=r"modes must be a mapping with modes as keys, .*found list"
     ):
         made(modes=["dx1", "dx2"])
+
+
+def test_the_old_name_of_the_visit_works_and_warnings_are_of_the_line_that_called():
+    options = {"modes": MODES, "system": SYSTEM, "group": CATEGORY, "patient": "person"}
+    claims = STAYS.assign(claim="c")
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        old = tensor_from_wide(claims, together="claim", **options)
+    assert {warning.filename for warning in said} == {__file__}
+    assert "together is now called visit" in str(said[0].message)
+    new, _ = made(claims, patient="person", visit="claim")
+    assert (old.counts != new.counts).nnz == 0
