@@ -7,7 +7,16 @@ import numpy as np
 
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.heatmap import heat_fields
-from lvmkit_widgets.ui.widgets import Form, Heat, Picture, Relevance, Sizes, Status, Table, Text
+from lvmkit_widgets.ui.widgets import (
+    ClusterList,
+    Form,
+    Heat,
+    Picture,
+    Relevance,
+    Status,
+    Table,
+    Text,
+)
 
 HOSTILE = "<img src=x onerror=alert(1)> & =1+1"
 LAYOUT = {
@@ -68,7 +77,7 @@ def board(*, n=2_000, k=16, d=700, columns=40):
     parts = {
         "status": Status(),
         "controls": Form(title="Model", help="Choose **k**.", controls=controls, values={"k": 16}),
-        "sizes": Sizes(
+        "sizes": ClusterList(
             title="Clusters",
             help="Patients by their most likely cluster.",
             items=[

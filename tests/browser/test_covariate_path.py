@@ -145,7 +145,7 @@ def test_nu_is_moved_by_keys_buttons_and_on_the_curves(served):
     mark.focus()
     page.keyboard.press("Enter")
     expect(rows(page)).to_have_count(8)
-    expect(page.locator(".lvm-steps output")).to_have_text("ν = 1 · 8 clusters")
+    expect(page.locator(".lvm-step_slider output")).to_have_text("ν = 1 · 8 clusters")
 
 
 def test_the_tree_leads_to_sets_and_covariates(served):

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Form, Picture, Sizes, Text
+from lvmkit_widgets.ui.widgets import ClusterList, Form, Picture, Text
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ class Small(Dashboard):
     def __init__(self):
         items = [{"id": j, "name": f"Cluster {j}", "n": "<11", "share": None} for j in (0, 1)]
         parts = {
-            "sizes": Sizes(items=items, selected=0),
+            "sizes": ClusterList(items=items, selected=0),
             "words": Text(text="secret: 3 patients"),
             "controls": Form(title="Refit", controls=[{"name": "go", "kind": "button"}]),
             "picture": Picture(svg="", alt="none"),

@@ -74,7 +74,7 @@ def branch(page, label):
 
 
 def here(page):
-    return page.locator(".lvm-trail [aria-current]")
+    return page.locator(".lvm-breadcrumb [aria-current]")
 
 
 def told(page, state, **picked):
@@ -100,10 +100,10 @@ def walk(page):
     page.keyboard.press("Home")
     assert words.all_inner_texts() != first
     tab(page, "What splits it")
-    rows = page.locator(".lvm-branches tbody tr")
+    rows = page.locator(".lvm-split_contrast tbody tr")
     expect(rows.first).to_be_visible()
-    expect(page.locator(".lvm-branches .lvm-pair button")).to_have_count(2)
-    expect(page.locator(".lvm-branches .lvm-hint")).to_contain_text(
+    expect(page.locator(".lvm-split_contrast .lvm-pair button")).to_have_count(2)
+    expect(page.locator(".lvm-split_contrast .lvm-hint")).to_contain_text(
         "Above the line: more frequent in 1.1; below: in 1.2."
     )
     left, right = (rows.first.locator("td").nth(i).inner_text() for i in (1, 3))
@@ -114,9 +114,9 @@ def walk(page):
     expect(branch(page, "1").locator(".lvm-treebar i.lvm-with")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
     expect(page.locator(".lvm-tree .lvm-readout")).to_be_hidden()
-    page.locator(".lvm-branches .lvm-pair button").nth(1).click()
+    page.locator(".lvm-split_contrast .lvm-pair button").nth(1).click()
     expect(here(page)).to_have_text(re.compile(r"^1\.2"))
-    expect(page.locator(".lvm-branches")).to_contain_text("is a leaf")
+    expect(page.locator(".lvm-split_contrast")).to_contain_text("is a leaf")
     page.get_by_role("button", name=re.compile("^All$")).click()
     expect(here(page)).to_have_text("All")
     level = page.get_by_label("Cut at level")
@@ -125,7 +125,9 @@ def walk(page):
     expect(page.locator(".lvm-node")).to_have_count(3)
     expect(page.locator(".lvm-badge")).to_have_text(["0", "1"])
     branch(page, "2").click()
-    expect(page.locator(".lvm-trail")).to_contain_text("Cluster 1 of the cut.")  # as in labels_
+    expect(page.locator(".lvm-breadcrumb")).to_contain_text(
+        "Cluster 1 of the cut."
+    )  # as in labels_
     page.get_by_role("button", name="Split this cluster").click()
     expect(page.locator(".lvm-badge")).to_have_text(["0", "1", "2"])
     expect(page.locator(".lvm-tree output")).to_contain_text("by hand")
@@ -347,13 +349,13 @@ def test_thousands_of_leaves_are_drawn_as_far_as_they_are_seen(servers, open_pag
     told(page, made[-1].state, node=32766)
     # The browser had no numbers of this leaf; Python sends them as the answer to the click.
     expect(page.locator(".lvm-relevance tbody tr:visible").first).to_be_visible()
-    expect(page.locator(".lvm-trail")).to_contain_text("The tree may not be deeper".lower())
+    expect(page.locator(".lvm-breadcrumb")).to_contain_text("The tree may not be deeper".lower())
     tab(page, "What splits it")
-    expect(page.locator(".lvm-branches")).to_contain_text("is a leaf")
+    expect(page.locator(".lvm-split_contrast")).to_contain_text("is a leaf")
     page.get_by_role("tree").focus()
     for key in ("PageUp", "PageUp", "ArrowLeft", "Enter"):  # to a node above two leaves
         page.keyboard.press(key)
-    expect(page.locator(".lvm-branches .lvm-hint")).to_contain_text("60 of 60 are hidden")
+    expect(page.locator(".lvm-split_contrast .lvm-hint")).to_contain_text("60 of 60 are hidden")
     tab(page, "Terms")
     page.get_by_role("combobox", name="Find").fill("feature 3")
     page.keyboard.press("Enter")

@@ -214,3 +214,7 @@ def test_a_file_that_has_become_another_is_left_alone(bench, start):
     assert (start / "one.npz").read_text("utf-8") == "my thesis"
     bench.state.rename(0, "Lungs")
     assert not is_model_file(start / "one.npz")
+
+
+def test_a_name_is_looked_up_in_the_folder_where_the_program_was_started():
+    assert Folders().checked("model.npz").name == "model.npz"

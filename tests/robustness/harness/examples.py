@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 
 import lvmkit
 from lvmkit import charts, cohorts, datasets, models, moments, scores
-from lvmkit_widgets.ui.widgets import Sizes, Status, Text
+from lvmkit_widgets.ui.widgets import ClusterList, Status, Text
 
 CODES = ["401", "428", "250", "427", "584", "486"]
 N, D = 40, len(CODES)
@@ -187,7 +187,7 @@ def board(name: str) -> Any:
         "ClusterExplorer": lambda: widgets.ClusterExplorer(fitted("BernoulliMixture"), anndata()),
         "CovariatePath": lambda: widgets.CovariatePath(fitted("CovariateClusterPath")),
         "Dashboard": lambda: widgets.Dashboard(
-            {"words": Text(text="a"), "status": Status(), "sizes": Sizes()},
+            {"words": Text(text="a"), "status": Status(), "sizes": ClusterList()},
             ["words", "status", "sizes"],
         ),
         "ScoreCards": lambda: widgets.ScoreCards(fitted("SUSTain"), anndata()),

@@ -5,11 +5,10 @@ NOT_TRIED = {
     "lvmkit.TensorNormalMixture.checked": "called by our own functions with options that they made",
     "lvmkit.TensorNormalMixture.take": "takes over what our own search found",
     "lvmkit_widgets.Dashboard.background": "for authors of dashboards: its functions are theirs",
-    "lvmkit_widgets.ClusterExplorer.heading": "called when a parameter of the state changed",
     "lvmkit_widgets.ClusterExplorer.show_state": "called when a parameter of the state changed",
 }
 # Hooks of all dashboards, which the base class calls.
-HOOKS = ("heading", "show_state", "update_all", "background", "take", "checked")
+HOOKS = ("show_state", "update_all", "background", "take", "checked")
 
 # (entry or "*", parameter, fault): why an answer is right where the rules want a refusal, or finite numbers.
 ACCEPTED: dict[tuple[str, str, str], str] = {

@@ -122,9 +122,9 @@ class Screen:
     """A page's copy of all fields, and what they were before a message."""
 
     def __init__(self, found: Any) -> None:
-        self.shown: dict[str, Any] = found._exchange.state()
+        self.shown: dict[str, Any] = found._sync.state()
         self.before: dict[str, Any] = {}
-        found._exchange._twins["screen"] = self
+        found._sync._views["screen"] = self
 
     def push(self, changes: Mapping[str, Any]) -> None:
         """Show what has changed."""
@@ -174,7 +174,7 @@ def board(name: str) -> tuple[Any, Screen]:
 def targets(name: str) -> Iterator[tuple[str, str]]:
     """Yield component and field, for what Python listens to; the other fields of a component are one target."""
     found = examples.board(name)
-    for component, part in found._exchange.parts.items():
+    for component, part in found._sync.parts.items():
         watched = part.param.watchers
         listened = [f for f in part.fields() if len(watched.get(f, {}).get("value", [])) > 1]
         for field in listened:
@@ -184,7 +184,7 @@ def targets(name: str) -> Iterator[tuple[str, str]]:
 
 def fields_of(found: Any, component: str, field: str) -> list[str]:
     """Return the fields that a target stands for."""
-    part = found._exchange.parts[component]
+    part = found._sync.parts[component]
     if field != "*":
         return [field]
     watched = part.param.watchers
@@ -193,8 +193,8 @@ def fields_of(found: Any, component: str, field: str) -> list[str]:
 
 def counted(found: Any, key: str) -> bool:
     """Return whether a message without effect must leave a field alone."""
-    name, field = found._exchange._flat[key]
-    part = found._exchange.parts[name]
+    name, field = found._sync._flat[key]
+    part = found._sync.parts[name]
     told = part.kind == "status" or field in {"errors", "busy"} or key == "stage_file"
     return not told and field not in part.signals() and key != "stage_file_sent"
 
@@ -208,7 +208,7 @@ def spoiled(whole: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]
 
 def payloads(found: Any, component: str, field: str) -> dict[str, Callable[[int], Any]]:
     """Return what is sent to a field, each made from the count of a signal."""
-    part = found._exchange.parts[component]
+    part = found._sync.parts[component]
     plain = dict(PAYLOADS)
     for whole in WITHIN.get((part.kind, field), ()):
         words = {name for name in ("value",) if whole.get("field") == "name"}
@@ -245,19 +245,19 @@ def message(name: str, component: str, field: str, make: Callable[[Any], Any]) -
     (found, screen), host, log = board(name), Loop(), failures()
     log.found.clear()
     screen.before.clear()
-    part = found._exchange.parts[component]
+    part = found._sync.parts[component]
     value, key = getattr(part, field), f"{component}_{field}"
     signal = field in part.signals()
     told = make(value[0] if signal else None)
     screen.shown[key] = told
     screen.before[key] = value
     try:
-        found._exchange.receive({key: told}, host)
+        found._sync.receive({key: told}, host)
         ended = host.turn(found, 8.0)
         if not signal:
             if repr(screen.shown[key]) != repr(getattr(part, field)):  # True is not 1
                 return "the page goes on to show it, and Python holds another value"
-            found._exchange.receive({key: value}, host)
+            found._sync.receive({key: value}, host)
             ended = host.turn(found, 8.0) and ended
     except Exception as error:  # noqa: BLE001 - that is what is judged
         return f"raises {type(error).__name__}: {str(error)[:120]}"

@@ -9,8 +9,9 @@ import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets.clusters import compare_tab
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.clusters.export_tables import assignment_table, codes_table, csv
+from lvmkit_widgets.clusters.export_tables import assignment_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.export import csv
 
 CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]
 TABS = {

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import lvmkit_widgets
-from lvmkit_widgets.clusters.export_tables import FORMULA, csv
+from lvmkit_widgets.ui.export import FORMULA, csv
 
 FORMULAS = [
     "=1", "+1", "-1", "@SUM(1)", "\t=1", "\r1", "\n=1", " =1", "\u00a0=1", "\ufeff=1", "\u200b=1", "\x00=1",

@@ -85,7 +85,7 @@ def board(path):
 
 def test_it_opens_at_the_best_solution_with_the_strongest_cluster_of_several(board):
     state = board.state
-    assert (state.step, state.told(2)) == (2, "ν = 4 · 4 clusters")
+    assert (state.step, state.describe(2)) == (2, "ν = 4 · 4 clusters")
     assert state.cluster == 0  # 7/10 and 8/10
     assert board.components["nu"].selected == 2
     assert "best by marginal likelihood" in board.components["nu"].options[2]["note"]
@@ -305,7 +305,7 @@ def test_one_solution_one_cluster_and_three_classes_are_shown():
     board = CovariatePath(one)
     board.open_tab("main", 1)
     assert "How 3 covariates" in board.components["tree"].svg
-    assert board.state.told(0) == "ν = 1 · 1 cluster"
+    assert board.state.describe(0) == "ν = 1 · 1 cluster"
 
 
 # -- what leaves ----------------------------------------------------------------------------------
@@ -349,7 +349,7 @@ def test_a_saved_page_answers_for_its_solutions_and_clusters(board, tmp_path):
     board.state.choose(3)
     state, text = page_state(board.to_html(tmp_path / "page.html"))
     assert "<img src=x" not in text
-    assert [o["label"] for o in state["nu_options"]] == [board.state.told(s) for s in range(5)]
+    assert [o["label"] for o in state["nu_options"]] == [board.state.describe(s) for s in range(5)]
     assert state["nu_selected"] == 3
     moved, picked = state["stage_cases"]
     assert list(moved["cases"]) == ["0", "1", "2", "3", "4"]

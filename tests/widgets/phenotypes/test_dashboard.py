@@ -17,9 +17,9 @@ from lvmkit.sustain.reconstruction import describe_error, explain_cells
 from lvmkit.sustain.score_counts import DisclosedCounts, ScoreCounts
 from lvmkit.sustain.similarity import cosine_similarities, match_phenotypes, near_duplicates
 from lvmkit_widgets import ScoreCards
-from lvmkit_widgets.phenotypes.annotations import Marked
+from lvmkit_widgets.phenotypes.annotations import Annotations
 from lvmkit_widgets.phenotypes.cards_tab import features_of, modes_of
-from lvmkit_widgets.phenotypes.export_tab import FILES, card_table
+from lvmkit_widgets.phenotypes.export_tab import EXPORTS, card_table
 from lvmkit_widgets.phenotypes.heading import counted_mode
 from lvmkit_widgets.phenotypes.tables import features_table, phenotypes_table, scores_table
 from lvmkit_widgets.ui.jobs import Cancelled
@@ -121,7 +121,7 @@ def test_negative_scores_have_levels_of_their_own():
     cards = board.components["cards"]
     assert cards.levels == [-3, -2, -1, 0, 1, 2]
     assert cards.items[0]["counts"] == [0, 1, 1, 1, 2, 0]
-    assert cards.items[0]["having"] == 4
+    assert cards.items[0]["n_with_score"] == 4
     assert cards.items[0]["features"] == [[[0, 1], [1, -3]]]
     assert (cards.modes[0]["low"], cards.modes[0]["high"]) == (-3, 2)
     board.state.level = -1
@@ -368,17 +368,17 @@ def test_what_is_said_is_kept_with_the_model_and_can_be_taken_back(board, model)
     said = model.annotations_["phenotypes"]["0"]
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", said.pop("on"))
     assert said == {"name": "Heart failure", "note": "One.\nTwo.", "mark": "yes", "by": "Dr A"}
-    assert cards.said["0"]["name"] == "Heart failure"
+    assert cards.annotations["0"]["name"] == "Heart failure"
     state.undo()
     state.undo()
     assert model.annotations_["phenotypes"] == {"0": {"name": "Heart failure"}}
     state.redo()
-    assert cards.said["0"]["note"] == "One.\nTwo."
+    assert cards.annotations["0"]["note"] == "One.\nTwo."
     state.go_to(0)
     assert model.annotations_["phenotypes"] == {}
     state.go_to(3)
     again = ScoreCards(model).state
-    assert again.marked == state.marked
+    assert again.annotations == state.annotations
     state.rename(0, "Heart failure")
     assert state.message.startswith("It was so already")
     assert len(state.history.steps) == 4
@@ -392,7 +392,7 @@ def test_the_steps_in_python_repeat_them(board, model, tensor):
     model.annotations_ = {}
     scope = {"model": model, "cohort": tensor}
     exec(state.history.code, scope)
-    assert scope["state"].marked == state.marked
+    assert scope["state"].annotations == state.annotations
 
 
 def test_odd_things_said_are_refused_or_left_out(board):
@@ -404,8 +404,8 @@ def test_odd_things_said_are_refused_or_left_out(board):
     with pytest.raises(ValueError, match="There is no phenotype 3; they are numbered 0 to 2"):
         state.rename(3, "x")
     odd = {"phenotypes": {"0": {"name": 7, "mark": "perhaps"}, "9": {"name": "x"}, "1": "y"}}
-    assert Marked.kept_with(3, odd) == Marked()
-    assert Marked.kept_with(3, None) == Marked()
+    assert Annotations.kept_with(3, odd) == Annotations()
+    assert Annotations.kept_with(3, None) == Annotations()
 
 
 def test_names_notes_and_marks_are_saved_with_the_model(cohort, tmp_path):
@@ -414,7 +414,7 @@ def test_names_notes_and_marks_are_saved_with_the_model(cohort, tmp_path):
     state.rename(2, "Third")
     state.mark(2, "yes", by="Dr A")
     loaded = lvmkit.load(lvmkit.save(model, tmp_path / "model.npz"))
-    assert ScoreCards(loaded, cohort).state.marked == state.marked
+    assert ScoreCards(loaded, cohort).state.annotations == state.annotations
 
 
 # -- fits ------------------------------------------------------------------------------------------
@@ -442,12 +442,12 @@ def test_another_fit_keeps_the_names_of_what_stays_alike(cohort):
     assert state.phenotypes.high == 3
     assert state.message.startswith("Fitted 4 phenotypes with scores up to 3. Names kept: ")
     for r in range(4):
-        name = state.marked.of(r).name
+        name = state.annotations.of(r).name
         if name:
             old = Phenotypes.of(first)
             near = cosine_similarities(old, state.phenotypes)[int(name[-1]), r]
             assert near >= 0.7
-        assert state.marked.of(r).mark == ""
+        assert state.annotations.of(r).mark == ""
     assert len(board.components["cards"].items) == 4
     kept = dict(first.annotations_["phenotypes"])
     state.undo()
@@ -548,7 +548,7 @@ def test_without_patients_cards_are_shown(model):
     model.factors_[0] = model.factors_[0][:0]
     board = ScoreCards(model)
     assert board.components["cards"].items[0]["counts"] == []
-    assert board.components["cards"].items[0]["having"] is None
+    assert board.components["cards"].items[0]["n_with_score"] is None
     assert "loaded without its patients" in board.components["left_out"].text
     for tab in range(5):
         board.open_tab("main", tab)
@@ -612,10 +612,12 @@ def test_tables_hold_what_cards_show(board, model):
 def test_every_file_can_be_made(cohort, tmp_path):
     board = ScoreCards(lvmkit.SUSTain(3), cohort)
     board.state.rename(0, "=HYPERLINK(1)")
-    for name in FILES:
+    for name in (export.name for export in EXPORTS):
         file, data, _ = board._tabs[-1].made(name)
         assert len(data) > 50, file
-    assert {name for name in FILES if board._tabs[-1].warning(name)} == {"scores"}
+    assert {
+        name for name in (export.name for export in EXPORTS) if board._tabs[-1].warning(name)
+    } == {"scores"}
     (tmp_path / "model.npz").write_bytes(board._tabs[-1].made("model")[1])
     assert len(lvmkit.load(tmp_path / "model.npz").factors_[0]) == 0  # no patient, as the note says
     csv = board._tabs[-1].made("phenotypes")[1].decode("utf-8-sig")

@@ -13,7 +13,7 @@ import lvmkit
 from lvmkit.cohorts import CountTensor
 from lvmkit.sustain.score_counts import DisclosedCounts, ScoreCounts
 from lvmkit_widgets import ScoreCards
-from lvmkit_widgets.phenotypes.export_tab import FILES, card_table
+from lvmkit_widgets.phenotypes.export_tab import EXPORTS, card_table
 
 T = 11  # smaller counts are hidden
 RARE, LITTLE, NEARLY, COMMON = range(4)
@@ -66,7 +66,7 @@ def told(board):
     made = board._tabs[-1].made
     kept = {
         name: made(name)[1].decode()
-        for name in FILES
+        for name in (export.name for export in EXPORTS)
         if not name.endswith("_png") and _shared(name)
     }
     for phenotype in range(4):
@@ -93,11 +93,11 @@ def test_nothing_given_out_tells_how_many_the_few_are(alone):
     assert {name for name, value in seven.items() if eight[name] != value} == set()
     items = board.components["cards"].items
     assert items[RARE]["counts"] == [300, 70, 0, 0, "hidden", "<11"]
-    assert items[RARE]["having"] == 100
+    assert items[RARE]["n_with_score"] == 100
     assert items[LITTLE]["counts"] == ["hidden", 0, "<11", 0, 0, 0]
-    assert (items[LITTLE]["having"], items[LITTLE]["share"]) == ("hidden", None)
+    assert (items[LITTLE]["n_with_score"], items[LITTLE]["share"]) == ("hidden", None)
     assert items[NEARLY]["counts"][:2] == ["<11", "hidden"]
-    assert (items[NEARLY]["having"], items[NEARLY]["share"]) == ("hidden", None)
+    assert (items[NEARLY]["n_with_score"], items[NEARLY]["share"]) == ("hidden", None)
     assert items[COMMON]["counts"] == [200, 0, 0, 200, 0, 0]
     board.state.hide_small = False
     assert board.components["cards"].items[RARE]["counts"] == [300, 70, 0, 0, 23, 7]
@@ -129,7 +129,9 @@ def test_a_saved_page_of_people_holds_totals_only():
     assert fields["how_many_text"] == fields["newcomer_answer_text"] == ""
     assert fields["existing_values"] == fields["newcomer_values"] == fields["which_values"] == {}
     for item in fields["cards_items"]:
-        numbers = [n for n in (*item["counts"], item["having"]) if isinstance(n, (int, float))]
+        numbers = [
+            n for n in (*item["counts"], item["n_with_score"]) if isinstance(n, (int, float))
+        ]
         assert all(n == 0 or n >= T for n in numbers)
 
 
@@ -243,6 +245,6 @@ def test_rows_that_are_no_people_are_counted_openly():
     model.factors_, model.weights_ = [np.array([[0], [3]]), np.array([[1], [0]])], np.array([1])
     model.annotations_ = {}
     board = ScoreCards(model, private=False)
-    assert board.state.noun == "rows"
+    assert board.state.row_name == "rows"
     assert board.components["cards"].items[0]["counts"] == [1, 0, 0, 1, 0, 0]
     assert "hidden" not in board.stage.footer

@@ -14,7 +14,7 @@ from bokeh.util.token import generate_jwt_token, get_session_id, get_token_paylo
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
 
-from lvmkit_widgets.server.auth import TOKEN_HEADER, Guard
+from lvmkit_widgets.server.auth import TOKEN_HEADER, AccessRules
 from lvmkit_widgets.server.serve import (
     TOKEN_VARIABLE,
     _names,
@@ -93,7 +93,7 @@ def test_other_machines_need_a_token():
 
 def test_a_token_that_can_be_guessed_is_refused():
     with pytest.raises(ValueError, match="the token has 5 characters; use at least 12"):
-        Guard(token="short", hosts=None)
+        AccessRules(token="short", hosts=None)
 
 
 def test_addresses_of_this_machine_are_known():

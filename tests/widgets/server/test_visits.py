@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lvmkit_widgets.server.visits import Visits
+from lvmkit_widgets.server.visits import VisitLimit
 
 
 class Host:
@@ -29,7 +29,7 @@ class Host:
 
 def visits(factory=None, **options):
     shown = SimpleNamespace(__panel__=lambda: "dashboard")
-    return Visits(factory or (lambda: shown), title="Board", **options)
+    return VisitLimit(factory or (lambda: shown), title="Board", **options)
 
 
 def opened(found, host):
@@ -42,7 +42,7 @@ def opened(found, host):
 
 def test_pages_without_a_dashboard_take_no_place_of_those_with_one():
     """Before, visitors who were refused kept each other out."""
-    found, first = visits(most=1, minutes=60), Host()
+    found, first = visits(max_pages=1, minutes=60), Host()
     assert opened(found, first)
     refused = [Host(), Host()]
     assert not any(opened(found, host) for host in refused)
@@ -57,7 +57,7 @@ def test_pages_whose_dashboard_cannot_be_made_take_no_place():
     def factory():
         return SimpleNamespace(__panel__={"dashboard": lambda: "dashboard"}[next(answers)])
 
-    found = visits(factory, most=1, minutes=60)
+    found = visits(factory, max_pages=1, minutes=60)
     broken = [Host(), Host()]
     assert not any(opened(found, host) for host in broken)
     assert [host.clocks for host in broken] == [[], []]
@@ -67,7 +67,7 @@ def test_pages_whose_dashboard_cannot_be_made_take_no_place():
 @pytest.mark.parametrize("most", [1, 3])
 def test_pages_that_come_together_are_counted_before_their_loop_turns(most):
     """Before, each looked before those ahead of it were counted."""
-    found, hosts = visits(most=most), [Host() for _ in range(5)]
+    found, hosts = visits(max_pages=most), [Host() for _ in range(5)]
     frames = [[] for _ in hosts]
     makers = [
         threading.Thread(target=found._make, args=pair) for pair in zip(hosts, frames, strict=True)
@@ -88,13 +88,13 @@ def test_a_page_that_is_gone_when_its_dashboard_is_there_takes_no_place():
         first.connected = False
         return SimpleNamespace(__panel__=lambda: "dashboard")
 
-    found = visits(factory, most=1)
+    found = visits(factory, max_pages=1)
     opened(found, first)
     assert opened(found, Host())
 
 
 def test_a_dashboard_that_has_ended_takes_no_place():
-    found, first, frame = visits(most=1, minutes=1e-9), Host(), []
+    found, first, frame = visits(max_pages=1, minutes=1e-9), Host(), []
     first.document.remove_on_change = first.clocks.remove
     found._make(first, frame)
     first.turn()

@@ -44,7 +44,7 @@ def test_the_sample_is_drawn_from_all_rows():
 
 
 @pytest.mark.parametrize(
-    ("obs", "var", "noun"),
+    ("obs", "var", "row_name"),
     [
         ({}, {}, "patients"),
         ({}, {"system": "icd9"}, "patients"),
@@ -52,17 +52,17 @@ def test_the_sample_is_drawn_from_all_rows():
         ({"text": "Good day."}, {}, "documents"),
     ],
 )
-def test_rows_are_called_as_in_the_other_dashboards(obs, var, noun):
+def test_rows_are_called_as_in_the_other_dashboards(obs, var, row_name):
     cohort = anndata.AnnData(
         ROWS.astype(np.float32),
         obs=pd.DataFrame(obs, index=[f"r{i}" for i in range(40)]),
         var=pd.DataFrame(var, index=list("abcd")),
     )
-    assert Subject(KMeans(2), cohort, {}).noun == Corpus(cohort).row_name == noun
+    assert Subject(KMeans(2), cohort, {}).row_name == Corpus(cohort).row_name == row_name
 
 
 def test_rows_without_a_cohort_are_rows():
-    assert Subject(KMeans(2), pd.DataFrame(ROWS), {}).noun == "rows"
+    assert Subject(KMeans(2), pd.DataFrame(ROWS), {}).row_name == "rows"
 
 
 def test_of_its_own_number_the_given_estimator_is_taken():

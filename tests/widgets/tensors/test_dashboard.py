@@ -95,7 +95,7 @@ def test_a_model_is_chosen_by_lambda_number_of_clusters_and_pictures(board):
     board.components["numbers"].fire("pick", {"components": "3"})
     assert board.state.solution.n_components == 3
     form.fire("pressed", "best")
-    assert board.state.place == board.state.recommended
+    assert board.state.index == board.state.recommended
     form.fire("pressed", "undo")
     form.fire("pressed", "redo")
     assert board.components["status"].message.startswith("Done again")
@@ -106,7 +106,7 @@ def test_the_steps_repeat_in_python(board, data, found):
     board.state.choose(0)
     scope = {"model": found.best_model, "X": data[0], "path": found}
     exec(board.state.history.code, scope)
-    assert scope["state"].place == 0
+    assert scope["state"].index == 0
 
 
 def test_a_cluster_and_an_entry_are_picked_everywhere(board):
@@ -343,7 +343,7 @@ def test_a_saved_page_answers_for_lambda_and_holds_no_sample(board, tmp_path):
     state, text = page_state(board.to_html(tmp_path / "page.html"))
     assert "<img src=x" not in text
     assert [o["label"] for o in state["model_options"]] == [
-        board.state.told(i) for i in board.state.along
+        board.state.describe(i) for i in board.state.along
     ]
     moved = state["stage_cases"][0]
     assert (moved["when"], list(moved["cases"])) == ("model.selected", ["0", "1", "2", "3"])
@@ -364,7 +364,7 @@ def test_a_page_of_a_long_path_holds_a_part_of_it(data):
     board = TensorExplorer(path.models[7], X, path=path)
     places = held(board.state)
     assert len(places) <= HELD + 2
-    assert {0, 19, board.state.place} <= set(places)
+    assert {0, 19, board.state.index} <= set(places)
 
 
 @pytest.fixture(scope="module")
@@ -379,7 +379,7 @@ def test_clusters_of_few_samples_are_hidden_in_pages_and_files(small, tmp_path):
     X, y, path = small
     board = TensorExplorer(path.models[1], X, y, path=path)
     state = board.state
-    assert small_clusters(state, state.place) == ()
+    assert small_clusters(state, state.index) == ()
     fields, text = page_state(board.to_html(tmp_path / "page.html"))
     assert fields["slices_hidden"] == [2]
     page = [{"slices.means": fields["slices_means"]}, *fields["stage_cases"][0]["cases"].values()]
@@ -405,11 +405,11 @@ def test_counts_of_groups_are_hidden_with_what_they_could_be_found_from(small):
     X, y, path = small
     board = TensorExplorer(path.models[1], X, y)
     board.state.hide_small = True
-    table = groups_of(board.state, board.state.place)
+    table = groups_of(board.state, board.state.index)
     assert table.attrs["hidden"]
     assert "6" not in {str(v) for v in table.drop(columns="group").to_numpy().ravel()}
     # two sizes are hidden, or the small one would follow from the number of samples
-    assert sum(isinstance(n, str) for n in sizes_of(board.state, board.state.place)[0]) >= 2
+    assert sum(isinstance(n, str) for n in sizes_of(board.state, board.state.index)[0]) >= 2
 
 
 def test_differences_to_a_small_first_cluster_are_hidden_too(small):

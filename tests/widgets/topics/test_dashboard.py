@@ -176,7 +176,7 @@ def test_the_share_of_a_topic_is_its_part_of_all_words(uneven, tmp_path):
         parts["relevance"].weights[small],
     ):
         assert share == pytest.approx(600 / 1140, abs=1e-3)
-    assert parts["map"].noun == "codes"
+    assert parts["map"].shares_of == "codes"
     assert rows[small]["n"] == 10
     assert parts["sizes"].items[small]["n"] == "10 records"
     overall = numbers(parts["relevance"], "overall", np.float32, 1)[0]
@@ -208,7 +208,7 @@ def test_a_model_that_reads_slowly_shows_its_weights_until_it_has_read(corpus, f
     board = TopicRelevance(model, corpus)
     parts = board.components
     assert parts["map"].unread == "LatentDirichlet 3"
-    assert parts["map"].noun == ""
+    assert parts["map"].shares_of == ""
     assert parts["relevance"].totals == b""
     np.testing.assert_allclose(board.state.figures.shares, model.weights_)
     parts["map"].fire("seen", "LatentDirichlet 3")
@@ -217,7 +217,7 @@ def test_a_model_that_reads_slowly_shows_its_weights_until_it_has_read(corpus, f
     expected = lengths @ mixtures / lengths.sum()
     shown = [item["share"] for item in parts["map"].items]
     np.testing.assert_allclose(shown, expected, atol=1e-6)
-    assert (parts["map"].unread, parts["map"].noun) == ("", "words")
+    assert (parts["map"].unread, parts["map"].shares_of) == ("", "words")
     assert parts["relevance"].totals
     assert [row["n"] for row in listing_rows(board.state)] == np.bincount(
         mixtures.argmax(axis=1), minlength=3
@@ -231,19 +231,19 @@ def test_bernoulli_mixtures_of_documents_tell_shares_of_documents(corpus):
     present.X.data[:] = 1
     model = lvmkit.BernoulliMixture(n_components=3).fit(present)
     board = TopicRelevance(model, corpus)  # counts: only presence is read
-    assert board.components["map"].noun == "documents"
+    assert board.components["map"].shares_of == "documents"
     shares = model.predict_proba(present).mean(axis=0)
     np.testing.assert_allclose(board.state.figures.shares, shares, atol=1e-6)
 
 
 def test_shares_of_people_are_shares_of_people(patients):
-    assert TopicRelevance(*patients).components["map"].noun == "patients"
+    assert TopicRelevance(*patients).components["map"].shares_of == "patients"
 
 
 def test_without_documents_shares_are_called_weights(fitted):
     board = TopicRelevance(fitted[0])
     open_all(board)
-    assert board.components["map"].noun == ""
+    assert board.components["map"].shares_of == ""
     assert "weights of the model" in board.stage.footer
     assert [c["label"] for c in board.components["overview"].columns][2] == "Weight"
 

@@ -14,8 +14,8 @@ from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
 from lvmkit.trees.layout import TreeLayout
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
-from lvmkit_widgets.trees.annotations import Marked
-from lvmkit_widgets.trees.export_tab import FILES
+from lvmkit_widgets.trees.annotations import NamedCut
+from lvmkit_widgets.trees.export_tab import EXPORTS
 from lvmkit_widgets.trees.rows_tab import way_down
 from lvmkit_widgets.trees.tables import (
     clusters_table,
@@ -316,7 +316,7 @@ def test_other_annotations_of_the_model_stay(board, fitted):
 )
 def test_names_and_cuts_of_another_tree_are_left_out(notes):
     tree = complete(2)
-    found = Marked.kept_with(TreeLayout(tree), notes)
+    found = NamedCut.kept_with(TreeLayout(tree), notes)
     assert found.names == ()
     assert list(found.frontier) == tree.leaves
 
@@ -489,7 +489,7 @@ def few_cells(monkeypatch):
 def test_what_the_browser_has_not_got_yet_does_not_undo_the_answer(few_cells, last):
     """A pick says in one message which node, and that its numbers are not there: in any order."""
     board, leaf = TreeNavigator(complete(12, d=40, size=400)), 8190
-    twin = board._exchange.page()
+    twin = board._sync.page()
     twin.param.update(tree_selected=2, tree_row=2, relevance_cluster=2)
     message = {
         "tree": {"tree_selected": leaf, "tree_row": None},
@@ -573,7 +573,7 @@ def test_files_tell_what_is_shown(board, fitted, cohort):
     board.state.cut(depth=1)
     board.state.rename(1, "=Heart")
     files = board._tabs[-1]
-    made = {name: files.made(name) for name in FILES}
+    made = {name: files.made(name) for name in (export.name for export in EXPORTS)}
     assert made["picture_png"][1].startswith(b"\x89PNG")
     assert "=Heart" in made["picture"][1].decode()
     table = nodes_table(board.state)

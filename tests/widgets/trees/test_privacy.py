@@ -14,7 +14,7 @@ from scipy.optimize import linprog
 from lvmkit.disclosure.trees import shown_counts
 from lvmkit.trees import Node, Tree
 from lvmkit_widgets import TreeNavigator
-from lvmkit_widgets.trees.export_tab import FILES
+from lvmkit_widgets.trees.export_tab import EXPORTS
 
 T = 11  # smaller counts are hidden
 
@@ -234,7 +234,11 @@ def fields_of(page):
 
 def told(board):
     """All that is shown and given out, apart from lists of single people."""
-    kept = {name: board._tabs[-1].made(name)[1].decode() for name in FILES if _text(name)}
+    kept = {
+        name: board._tabs[-1].made(name)[1].decode()
+        for name in (export.name for export in EXPORTS)
+        if _text(name)
+    }
     parts = ("tree", "trail", "relevance", "branches", "clusters", "naming", "stage", "left_out")
     for name in parts:
         for field, value in board.components.get(name, board.stage).param.values().items():

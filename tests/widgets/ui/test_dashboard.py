@@ -9,7 +9,7 @@ from bokeh.document import Document
 from lvmkit_widgets.ui.dashboard import FAILED, Dashboard
 from lvmkit_widgets.ui.hosts import PageHost, flat_fields
 from lvmkit_widgets.ui.sync import asked_by
-from lvmkit_widgets.ui.widgets import Form, Sizes, Status, Table, Text
+from lvmkit_widgets.ui.widgets import ClusterList, Form, Status, Table, Text
 
 CONTROLS = [
     {"name": "k", "kind": "number", "min": 1, "step": 1},
@@ -22,7 +22,7 @@ def board():
     parts = {
         "status": Status(),
         "controls": Form(controls=CONTROLS, values={"k": 3}),
-        "sizes": Sizes(items=[{"id": i} for i in range(5)]),
+        "sizes": ClusterList(items=[{"id": i} for i in range(5)]),
         "table": Table(key="id", rows=[{"id": 0}, {"id": 1}], page_size=1),
         "words": Text(),
     }
@@ -58,20 +58,20 @@ class Loop:
 
 
 @pytest.fixture
-def twin(board):
+def view(board):
     made = Twin()
-    board._exchange._twins["test"] = made
+    board._sync._views["test"] = made
     return made
 
 
-def test_what_a_listener_sets_reaches_hosts_as_one_change(board, twin):
+def test_what_a_listener_sets_reaches_hosts_as_one_change(board, view):
     def chosen(cluster):
         board.components["words"].text = f"cluster {cluster}"
         board.components["table"].param.update(rows=[{"id": 1}], page=0)
 
     board.listen("sizes", "selected", chosen)
-    board._exchange.receive({"sizes_selected": 2}, None)
-    assert twin.shown == [
+    board._sync.receive({"sizes_selected": 2}, None)
+    assert view.shown == [
         {"sizes_selected": 2, "words_text": "cluster 2", "table_rows": [{"id": 1}]}
     ]
 
@@ -79,7 +79,7 @@ def test_what_a_listener_sets_reaches_hosts_as_one_change(board, twin):
 def test_values_arrive_before_the_button_that_was_pressed(board):
     heard = []
     board.listen("controls", "pressed", lambda _: heard.append(board.components["controls"].values))
-    board._exchange.receive({"controls_pressed": [1, "fit"], "controls_values": {"k": 9}}, None)
+    board._sync.receive({"controls_pressed": [1, "fit"], "controls_values": {"k": 9}}, None)
     assert heard == [{"k": 9}]
 
 
@@ -96,25 +96,25 @@ def test_an_answer_is_not_undone_by_the_message_that_it_answers(asked):
             board.components[name].search = "there"
 
     board.listen(picked, "search", answer)
-    twin = board._exchange.page()
+    view = board._sync.page()
     sent = {f"{picked}_search": "7"} | {f"{name}_search": "on its way" for name in others}
-    twin.param.update(sent)
+    view.param.update(sent)
     for name in others:
-        assert board.components[name].search == getattr(twin, f"{name}_search") == "there"
+        assert board.components[name].search == getattr(view, f"{name}_search") == "there"
 
 
 def test_two_clicks_that_a_host_merged_into_one_message_both_happen(board):
     heard = []
     board.listen("controls", "pressed", heard.append)
-    board._exchange.receive({"controls_pressed": [1, "a", []]}, None)
-    board._exchange.receive({"controls_pressed": [4, "d", [[1, "a"], [2, "b"], [3, "c"]]]}, None)
+    board._sync.receive({"controls_pressed": [1, "a", []]}, None)
+    board._sync.receive({"controls_pressed": [4, "d", [[1, "a"], [2, "b"], [3, "c"]]]}, None)
     assert heard == ["a", "b", "c", "d"]
     assert board.components["controls"].pressed[0] == 4
 
 
-def test_unknown_fields_from_a_browser_are_ignored(board, twin):
-    board._exchange.receive({"layout": {}, "sizes_nonsense": 1}, None)
-    assert twin.shown == []
+def test_unknown_fields_from_a_browser_are_ignored(board, view):
+    board._sync.receive({"layout": {}, "sizes_nonsense": 1}, None)
+    assert view.shown == []
 
 
 def test_an_error_is_raised_in_python_and_told_to_a_reader(board):
@@ -125,20 +125,20 @@ def test_an_error_is_raised_in_python_and_told_to_a_reader(board):
     board.listen("table", "pick", refuse)
     with pytest.raises(ValueError, match="Choose two clusters"):
         board.components["table"].fire("pick", 1)
-    board._exchange.receive({"table_pick": [2, 1]}, Loop())
+    board._sync.receive({"table_pick": [2, 1]}, Loop())
     status = board.components["status"]
     assert (status.state_now, status.message) == ("error", "Choose two clusters.")
 
 
 def test_an_unforeseen_error_is_told_without_a_traceback(board, caplog):
     board.listen("table", "pick", lambda _: {}["gone"])
-    board._exchange.receive({"table_pick": [1, 1]}, Loop())
+    board._sync.receive({"table_pick": [1, 1]}, Loop())
     assert board.components["status"].message == FAILED
     assert "KeyError" in caplog.text
 
 
 def test_a_value_out_of_bounds_from_a_browser_is_refused(board):
-    board._exchange.receive({"table_page": -4, "table_search": "kept"}, Loop())
+    board._sync.receive({"table_page": -4, "table_search": "kept"}, Loop())
     assert board.components["table"].page == 0
     assert board.components["table"].search == "kept"
     assert board.components["status"].state_now == "error"
@@ -167,7 +167,7 @@ def test_work_asked_for_by_python_raises_what_goes_wrong(board):
 
 def in_browser(board, loop, function):
     """Run a function as an answer to a reader."""
-    board._exchange._answering(loop, function)
+    board._sync._answering(loop, function)
     assert asked_by.get() is None
 
 
@@ -303,11 +303,11 @@ def test_dashboards_of_one_shape_share_their_classes(board):
     assert type(other.__panel__()) is type(board.__panel__())
 
 
-def test_files_and_tabs_are_handed_to_the_browser(board, twin):
+def test_files_and_tabs_are_handed_to_the_browser(board, view):
     board.download("a.csv", b"x", mime="text/csv")
     board.open_tab("main", 2)
-    assert twin.shown[0]["stage_file"] == b"x"
-    assert twin.shown[0]["stage_file_sent"] == [1, {"name": "a.csv", "mime": "text/csv"}]
+    assert view.shown[0]["stage_file"] == b"x"
+    assert view.shown[0]["stage_file_sent"] == [1, {"name": "a.csv", "mime": "text/csv"}]
     assert board.stage.tabs == {"main": 2}
     board.stage.fire("file_taken", 1)
     assert board.stage.file == b""
@@ -333,8 +333,8 @@ def test_files_and_tabs_are_handed_to_the_browser(board, twin):
 )
 def test_what_no_page_sends_is_told_and_changes_nothing(board, sent):
     """A stranger on the socket can send anything: before, some of it ended the answer with an exception."""
-    before = {key: value for key, value in board._exchange.state().items() if "status" not in key}
-    board._exchange.receive(sent, Loop())
-    after = {key: value for key, value in board._exchange.state().items() if "status" not in key}
+    before = {key: value for key, value in board._sync.state().items() if "status" not in key}
+    board._sync.receive(sent, Loop())
+    after = {key: value for key, value in board._sync.state().items() if "status" not in key}
     assert after == before
     assert "not understood" in board.components["status"].message

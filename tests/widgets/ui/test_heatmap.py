@@ -73,3 +73,11 @@ def test_no_rows_give_an_empty_picture():
     fields = heat_fields(np.zeros((0, 3)), [], codes=CODES)
     assert fields["cells"] == b""
     assert fields["bands"] == []
+
+
+def test_each_cluster_is_a_band_of_whole_rows():
+    X = np.array([[1, 0], [0, 1], [1, 1]])
+    fields = heat_fields(X, [1, 0, 1], codes=["428", "401"])
+    bands = [(band["id"], band["start"], band["stop"]) for band in fields["bands"]]
+    assert bands == [(0, 0, 1), (1, 1, 3)]
+    assert list(fields["cells"]) == [0, 255, 255, 0, 255, 255]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from lvmkit_widgets.ui.jobs import Cancelled, Job, Progress
+from lvmkit_widgets.ui.jobs import BackgroundJob, Cancelled, Progress
 
 
 def test_frequent_reports_are_thinned_out_but_new_texts_are_not():
@@ -27,7 +27,7 @@ def test_a_job_hands_on_its_result_or_its_failure():
     results, failures = [], []
     quiet = Progress(lambda text, share: None)
     options = {"done": results.append, "failed": failures.append, "progress": quiet}
-    Job(lambda _: 3, **options).run(lambda follow: follow())
-    Job(lambda _: int("x"), **options).run(lambda follow: follow())
+    BackgroundJob(lambda _: 3, **options).run(lambda follow: follow())
+    BackgroundJob(lambda _: int("x"), **options).run(lambda follow: follow())
     assert results == [3]
     assert isinstance(failures[0], ValueError)

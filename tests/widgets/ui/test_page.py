@@ -7,7 +7,7 @@ import pytest
 
 from lvmkit_widgets.ui.bundle import script_of
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import KINDS, Form, Relevance, Table, Text
+from lvmkit_widgets.ui.widgets import WIDGETS, Form, Relevance, Table, Text
 
 HOSTILE = "</script><script>alert(1)</script><!--"
 
@@ -67,10 +67,10 @@ def test_the_page_names_no_other_address_and_allows_none(text):
 
 
 def test_scripts_import_nothing_and_name_no_address():
-    script = script_of(tuple(sorted([*KINDS, "stage"])))
+    script = script_of(tuple(sorted([*WIDGETS, "stage"])))
     assert not re.search(r"^\s*import\b|\bimport\(|\beval\(|innerHTML|new Function", script, re.M)
     assert re.findall(r"https?://[^\s\"']+", script) == ["http://www.w3.org/2000/svg"]
-    assert len(script) < 11_200 * len(KINDS)  # what a kind may cost; a page holds those it shows
+    assert len(script) < 11_200 * len(WIDGETS)  # what a kind may cost; a page holds those it shows
 
 
 def test_a_failed_save_leaves_the_old_page_and_no_draft(tmp_path, monkeypatch):

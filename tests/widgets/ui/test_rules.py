@@ -9,27 +9,27 @@ import pytest
 
 from lvmkit_widgets.ui import rules
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import Pages
+from lvmkit_widgets.ui.paging import PagedTable
 from lvmkit_widgets.ui.sync import DEEPEST, is_plain
 from lvmkit_widgets.ui.widgets import (
-    KINDS,
-    Branches,
+    WIDGETS,
+    ClusterList,
     Covariates,
-    Documents,
+    DocumentList,
     Form,
     Heat,
-    Phenotypes,
+    PhenotypeCards,
     Picture,
     Relevance,
-    Sizes,
-    Stage,
+    Shell,
+    SplitContrast,
     Status,
-    Steps,
+    StepSlider,
     Table,
     TensorSlices,
+    TermComparison,
     TopicMap,
-    Tree,
-    Versus,
+    TreeOutline,
 )
 
 ITEMS = [{"id": 0}, {"id": 4}]
@@ -54,11 +54,11 @@ def relevance(**fields):
 
 
 def tree():
-    return Tree(children=[[1, 2], [], [3, 4], [], []], source="relevance", held=[0, 2])
+    return TreeOutline(children=[[1, 2], [], [3, 4], [], []], source="relevance", held=[0, 2])
 
 
 def phenotypes():
-    return Phenotypes(items=ITEMS)
+    return PhenotypeCards(items=ITEMS)
 
 
 def table(**fields):
@@ -87,7 +87,7 @@ def heat():
 
 def stage():
     layout = ["a", {"row": [{"tabs": [{"content": "b"}, {"content": "c"}], "id": "main"}]}]
-    return Stage(layout=layout, tabs={"main": 0})
+    return Shell(layout=layout, tabs={"main": 0})
 
 
 def form(**values):
@@ -95,8 +95,8 @@ def form(**values):
 
 
 TAKEN = [
-    (Sizes(items=ITEMS), "selected", [0, 4], [1, True, False, "0", None, 0.5, [0]]),
-    (Sizes(items=ITEMS), "others", [[], [4], [4, 0]], [[1], [0, 0], [False], "04", [[0]], None]),
+    (ClusterList(items=ITEMS), "selected", [0, 4], [1, True, False, "0", None, 0.5, [0]]),
+    (ClusterList(items=ITEMS), "others", [[], [4], [4, 0]], [[1], [0, 0], [False], "04", [[0]], None]),
     (table(), "pick", ["a", 2, "<11"], ["b", 2.5, "2", True, None, ["a"], {}]),
     (table(), "selected", ["a", 2], ["", None, 0]),
     (Table(rows=ROWS), "pick", [], ["a", None]),
@@ -106,7 +106,7 @@ TAKEN = [
     (table(), "sort", [["n", "asc"], ["id", "desc"]], [["x", "asc"], ["n", "up"], ["n"], "na", {}]),
     (table(), "search", ["", "heart"], [None, 1, "x" * 5_001]),
     (picture(), "pick", [{"code": "a&b"}, {"step": "3"}], [{"step": "4"}, {"step": 3}, {}, "3"]),
-    (Steps(options=[{}, {}]), "selected", [0, 1], [2, -1, True, 0.5, None, "0"]),
+    (StepSlider(options=[{}, {}]), "selected", [0, 1], [2, -1, True, 0.5, None, "0"]),
     (form(), "pressed", ["fit"], ["k", "say", "", None, 1, ["fit"]]),
     (Status(actions=[["undo", "Undo"]]), "pressed", ["undo"], ["redo", None]),
     (Status(), "cancel", [None], [1, "x", {}]),
@@ -121,11 +121,11 @@ TAKEN = [
     (heat(), "code", ["", "250"], ["x", None]),
     (TopicMap(items=ITEMS), "other", [None, 4], [3, True]),
     (TopicMap(items=ITEMS), "term", ["", "250"], ["x", None]),
-    (Versus(), "first", [None, 1], [2, True, "1"]),
-    (Versus(), "pick", ["250"], ["x", "", None]),
-    (Branches(), "pick", ["428"], ["429", "", None, 1.5]),
-    (Documents(items={"0": [{"row": 3}]}), "open", [3], [4, None, "3"]),
-    (Documents(), "opened", [None], [{"row": 3, "text": "x"}]),
+    (TermComparison(), "first", [None, 1], [2, True, "1"]),
+    (TermComparison(), "pick", ["250"], ["x", "", None]),
+    (SplitContrast(), "pick", ["428"], ["429", "", None, 1.5]),
+    (DocumentList(items={"0": [{"row": 3}]}), "open", [3], [4, None, "3"]),
+    (DocumentList(), "opened", [None], [{"row": 3, "text": "x"}]),
     (tree(), "selected", [0, 4], [5, -1, True, 1.5, None]),
     (tree(), "row", [None, 1], [2, True]),
     (tree(), "opened", [[], [0, 2]], [[9], [0, 0], [0.0], 0]),
@@ -160,20 +160,20 @@ def test_a_field_takes_what_its_part_shows_and_nothing_else(part, field, good, b
 
 
 GONE = [
-    (Sizes(items=ITEMS), "selected", [1], [None, "", [0]]),
-    (Sizes(items=ITEMS), "others", [[1]], ["04", [[0]], [-1]]),
+    (ClusterList(items=ITEMS), "selected", [1], [None, "", [0]]),
+    (ClusterList(items=ITEMS), "others", [[1]], ["04", [[0]], [-1]]),
     (table(), "pick", ["b", 9], [None, True, {}]),
     (table(), "page", [9], [-1, "1"]),
     (picture(), "pick", [{"step": "4"}], [{"step": 3}, {}, "3"]),
-    (Steps(options=[{}, {}]), "selected", [2], [-1, True, "0"]),
+    (StepSlider(options=[{}, {}]), "selected", [2], [-1, True, "0"]),
     (form(), "pressed", ["undo"], ["", None, 1]),
     (Status(), "pressed", ["undo"], [None]),
     (relevance(), "pick", ["429"], [428, None]),
     (relevance(), "spread", [[1, 2, 3]], [["x"], [True], 3]),
     (heat(), "pick", [{"cluster": 1, "code": "x"}], [{"cluster": 1}, {"cluster": [], "code": ""}]),
     (heat(), "code", ["x"], [None]),
-    (Versus(), "first", [2], [True, "1"]),
-    (Documents(), "open", [4], [None, "3"]),
+    (TermComparison(), "first", [2], [True, "1"]),
+    (DocumentList(), "open", [4], [None, "3"]),
     (tree(), "opened", [[9]], [[0, 0], 0]),
     (tree(), "frontier", [[9], [1]], [None, "x"]),
     (tree(), "cut", [{"level": 9}], [{}, {"level": -1}, {"up": 1}]),
@@ -238,53 +238,58 @@ class Page:
 
 @pytest.fixture
 def board():
-    parts = {"status": Status(), "form": form(), "sizes": Sizes(items=ITEMS), "table": table()}
+    parts = {
+        "status": Status(),
+        "form": form(),
+        "sizes": ClusterList(items=ITEMS),
+        "table": table(),
+    }
     links = [("table.pick", "sizes.selected"), ("sizes.selected", "sizes.others")]
     found = Dashboard(parts, list(parts), links=links)
-    found._exchange._twins["page"] = Page()
+    found._sync._views["page"] = Page()
     return found
 
 
 def test_what_no_page_sends_is_shown_as_it_was(board):
     """Before, the page went on to show it while Python held another value."""
-    page = board._exchange._twins["page"]
-    board._exchange.receive({"sizes_selected": 7, "table_rows": []}, page)
+    page = board._sync._views["page"]
+    board._sync.receive({"sizes_selected": 7, "table_rows": []}, page)
     assert page.shown["sizes_selected"] is None
     assert page.shown["table_rows"] == ROWS
     told = board.components["status"].message
     assert "table, rows takes nothing from a page" in told
-    board._exchange.receive({"sizes_selected": 4}, page)
+    board._sync.receive({"sizes_selected": 4}, page)
     assert page.shown["sizes_selected"] == 4
 
 
 def test_a_part_is_named_by_its_heading(board):
     board.components["sizes"].title = "Clusters"
-    board._exchange.receive({"sizes_selected": 7}, Page())
+    board._sync.receive({"sizes_selected": 7}, Page())
     told = "What was shown has changed meanwhile: Clusters takes one of those shown now. Pick again"
     assert told in board.components["status"].message
-    board._exchange.receive({"sizes_others": "all"}, Page())
+    board._sync.receive({"sizes_others": "all"}, Page())
     told = "is not understood: Clusters takes some of those shown. This was not changed"
     assert told in board.components["status"].message
 
 
 def test_other_fields_of_a_message_with_a_refusal_are_taken_and_it_says_no_more(board):
     """Before, it said that nothing was changed."""
-    board._exchange.receive({"table_search": "heart", "table_sort": ["zz", "asc"]}, Page())
+    board._sync.receive({"table_search": "heart", "table_sort": ["zz", "asc"]}, Page())
     table = board.components["table"]
     assert (table.search, table.sort) == ("heart", ["", "desc"])
     told = board.components["status"].message
     assert told.endswith("and asc or desc. This was not changed; try again, or reload the page.")
-    board._exchange.receive({"table_search": 7}, Page())
+    board._sync.receive({"table_search": 7}, Page())
     assert "table, search takes another kind of value" in board.components["status"].message
 
 
 def test_no_button_acts_on_values_that_were_not_taken(board):
     heard = []
     board.listen("form", "pressed", heard.append)
-    board._exchange.receive({"form_values": VALUES | {"k": 99}, "form_pressed": [1, "fit"]}, Page())
+    board._sync.receive({"form_values": VALUES | {"k": 99}, "form_pressed": [1, "fit"]}, Page())
     assert heard == []
-    assert board._exchange._twins["page"].shown["form_pressed"] == [0, None]
-    board._exchange.receive({"form_values": VALUES | {"k": 9}, "form_pressed": [1, "fit"]}, Page())
+    assert board._sync._views["page"].shown["form_pressed"] == [0, None]
+    board._sync.receive({"form_values": VALUES | {"k": 9}, "form_pressed": [1, "fit"]}, Page())
     assert heard == ["fit"]
 
 
@@ -303,30 +308,30 @@ def test_a_signal_that_was_refused_does_not_act_later(board, why):
         "not plain": {"form_pressed": [1, "fit", [[0, float("nan")]]]},
         "not offered": {"form_pressed": [1, "fits"]},
     }[why]
-    board._exchange.receive(first, Page())
+    board._sync.receive(first, Page())
     if why == "not offered":
         more = {"name": "fits", "kind": "button"}
         board.components["form"].controls = [*board.components["form"].controls, more]
     earlier = first["form_pressed"][:2]
-    board._exchange.receive({"form_pressed": [2, "undo", [earlier]]}, Page())
+    board._sync.receive({"form_pressed": [2, "undo", [earlier]]}, Page())
     assert heard == ["undo"]
-    board._exchange.receive({"form_pressed": [4, "fit", [earlier, [2, "undo"], [3, "k2"]]]}, Page())
+    board._sync.receive({"form_pressed": [4, "fit", [earlier, [2, "undo"], [3, "k2"]]]}, Page())
     assert heard == ["undo", "k2", "fit"]
 
 
 def test_merged_signals_are_heard_again_after_a_refusal_with_a_high_count(board):
     heard = []
     board.listen("table", "pick", heard.append)
-    board._exchange.receive({"table_pick": [2**40, "no such row"]}, Page())
-    board._exchange.receive({"table_pick": [1, "a"]}, Page())
-    board._exchange.receive({"table_pick": [3, "<11", [[1, "a"], [2, 2]]]}, Page())
+    board._sync.receive({"table_pick": [2**40, "no such row"]}, Page())
+    board._sync.receive({"table_pick": [1, "a"]}, Page())
+    board._sync.receive({"table_pick": [3, "<11", [[1, "a"], [2, 2]]]}, Page())
     assert heard == ["a", 2, "<11"]
 
 
 def test_each_merged_signal_is_judged(board):
     heard = []
     board.listen("table", "pick", heard.append)
-    board._exchange.receive({"table_pick": [3, "a", [[1, "no such row"], [2, 2]]]}, Page())
+    board._sync.receive({"table_pick": [3, "a", [[1, "no such row"], [2, 2]]]}, Page())
     assert heard == [2, "a"]
     assert "takes one of its rows" in board.components["status"].message
 
@@ -351,9 +356,9 @@ def test_a_signal_is_judged_by_what_is_shown_when_its_turn_comes(board):
         board.components["table"].rows = [{"id": "b"}]
 
     board.listen("table", "pick", answer)
-    board._exchange.receive({"table_pick": [2, "b", [[1, "a"]]]}, Page())
+    board._sync.receive({"table_pick": [2, "b", [[1, "a"]]]}, Page())
     assert heard == ["a", "b"]
-    board._exchange.receive({"table_pick": [3, "a"]}, Page())
+    board._sync.receive({"table_pick": [3, "a"]}, Page())
     assert heard == ["a", "b"]
     assert "takes one of its rows" in board.components["status"].message
 
@@ -361,11 +366,11 @@ def test_a_signal_is_judged_by_what_is_shown_when_its_turn_comes(board):
 def test_what_a_link_hands_on_is_taken_if_its_source_takes_it(board):
     """The browser copies it, to parts that Python may not have drawn yet."""
     sizes = board.components["sizes"]
-    board._exchange.receive({"table_pick": [1, 2], "sizes_selected": 2}, Page())
+    board._sync.receive({"table_pick": [1, 2], "sizes_selected": 2}, Page())
     assert sizes.selected == 2
-    board._exchange.receive({"table_pick": [2, 5], "sizes_selected": 5}, Page())
+    board._sync.receive({"table_pick": [2, 5], "sizes_selected": 5}, Page())
     assert sizes.selected == 2
-    board._exchange.receive({"sizes_selected": 4, "sizes_others": 4}, Page())
+    board._sync.receive({"sizes_selected": 4, "sizes_others": 4}, Page())
     assert (sizes.selected, sizes.others) == (4, 4)
 
 
@@ -373,12 +378,17 @@ def test_what_a_link_hands_on_is_taken_if_its_source_takes_it(board):
 def late():
     """A dashboard that Python has changed since the page showed it, in ways that the browser derives more from."""
     shown = relevance(spreads=True)
-    parts = {"status": Status(), "sizes": Sizes(items=ITEMS), "table": table(), "words": shown}
+    parts = {
+        "status": Status(),
+        "sizes": ClusterList(items=ITEMS),
+        "table": table(),
+        "words": shown,
+    }
     parts |= {"more": relevance(), "map": TopicMap(items=ITEMS), "tree": tree()}
     links = [("sizes.selected", "more.cluster"), ("sizes.selected", "map.selected")]
     links += [("words.spread", "map.spread"), ("sizes.selected", "table.selected")]
     found = Dashboard(parts | {"relevance": relevance()}, list(parts), links=links)
-    found._exchange._twins["page"] = Page()
+    found._sync._views["page"] = Page()
     return found
 
 
@@ -394,13 +404,13 @@ def late():
 )
 def test_what_the_browser_derived_from_what_was_shown_is_taken_back_in_silence(late, field, old):
     """Before, readers who were faster than Python were told to reload the page."""
-    page = late._exchange._twins["page"]
-    now = late._exchange.state()[field]
+    page = late._sync._views["page"]
+    now = late._sync.state()[field]
     for value in old:
         page.shown.clear()
-        late._exchange.receive({field: value}, page)
+        late._sync.receive({field: value}, page)
         assert late.components["status"].message == ""
-        assert page.shown[field] == late._exchange.state()[field] == now
+        assert page.shown[field] == late._sync.state()[field] == now
 
 
 @pytest.mark.parametrize(
@@ -417,10 +427,10 @@ def test_what_the_browser_derived_from_what_was_shown_is_taken_back_in_silence(l
     ],
 )
 def test_what_no_page_derives_is_told(late, field, value):
-    now = late._exchange.state()[field]
-    late._exchange.receive({field: value}, Page())
+    now = late._sync.state()[field]
+    late._sync.receive({field: value}, Page())
     assert "not understood" in late.components["status"].message
-    assert late._exchange.state()[field] == now
+    assert late._sync.state()[field] == now
 
 
 @pytest.mark.parametrize(
@@ -434,9 +444,9 @@ def test_what_no_page_derives_is_told(late, field, value):
     ],
 )
 def test_a_pick_of_what_is_gone_says_so_and_not_to_reload(late, sent):
-    before = {key: late._exchange.state()[key] for key in sent}
-    late._exchange.receive(sent, Page())
-    assert {key: late._exchange.state()[key] for key in sent} == before
+    before = {key: late._sync.state()[key] for key in sent}
+    late._sync.receive(sent, Page())
+    assert {key: late._sync.state()[key] for key in sent} == before
     told = late.components["status"].message
     assert told.startswith("What was shown has changed meanwhile: ")
     assert told.endswith(" now. Pick again.")
@@ -446,14 +456,14 @@ def test_a_pick_is_answered_whatever_the_browser_filled_beside_it(late):
     heard = []
     late.listen("words", "pick", heard.append)
     sent = {"words_pick": [1, "428"], "words_code": "428", "words_spread": [1, 2, 3]}
-    late._exchange.receive(sent, Page())
+    late._sync.receive(sent, Page())
     assert heard == ["428"]
     assert late.components["status"].message == ""
 
 
 def test_half_a_character_is_no_text(board):
     """JSON can hold it; no picture and no file can."""
-    board._exchange.receive({"form_values": VALUES | {"name": "\ud800"}}, Page())
+    board._sync.receive({"form_values": VALUES | {"name": "\ud800"}}, Page())
     assert board.components["form"].values == VALUES
     assert "not understood" in board.components["status"].message
 
@@ -466,7 +476,7 @@ def test_fields_that_a_jupyter_page_invents_are_passed_over(board):
 def test_two_words_of_which_none_is_found_leave_no_row():
     """Before, the second word was looked for in a table without rows, which failed."""
     shown = Table(columns=[{"key": "code"}, {"key": "title"}])
-    pages = Pages(shown, ["code", "title"])
+    pages = PagedTable(shown, ["code", "title"])
     pages.show(pd.DataFrame({"code": ["250", "428"], "title": ["Diabetes", "Heart failure"]}))
     for search, codes in [("no such thing", []), ("failure HEART", ["428"]), ("4 fail", ["428"])]:
         shown.search = search
@@ -475,7 +485,7 @@ def test_two_words_of_which_none_is_found_leave_no_row():
         assert shown.total == len(codes)
 
 
-@pytest.mark.parametrize("kind", KINDS.values())
+@pytest.mark.parametrize("kind", WIDGETS.values())
 def test_what_the_browser_sets_has_a_rule(kind):
     """A field that a part's script sets, but no rule names, would be refused when a reader changes it."""
     script = (files("lvmkit_widgets") / "static" / f"{kind.kind}.js").read_text("utf-8")
@@ -484,4 +494,4 @@ def test_what_the_browser_sets_has_a_rule(kind):
     put = set(re.findall(r"\bpart\.set\(\{ (\w+)", script)) - {"shown"}
     assert set(fired) | put <= set(kind.sent)
     assert set(kind.sent) <= set(kind.fields())
-    assert {*kind.signals()} <= set(kind.sent)
+    assert {*kind.events()} <= set(kind.sent)

@@ -1,1 +1,1 @@
-"""The parts of the cluster explorer: each a tab or a strip of components."""
+"""Cluster explorer: the clusters of a fitted mixture, their codes and patients, and ways to change them."""

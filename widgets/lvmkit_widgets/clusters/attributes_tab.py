@@ -1,15 +1,16 @@
-"""Who the patients of each cluster are: age, sex, stay, and any other attribute."""
+"""Tab of patient attributes by cluster: age, sex, stay, and any other."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
 import pandas as pd
 
 from lvmkit.charts import attributes_chart, attributes_table, svg
 from lvmkit.cohorts.subset import level_attributes, numeric_attributes
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
@@ -19,7 +20,7 @@ TRUTH = "planted"  # the state a simulated record was drawn from
 SHOWN = 3  # attributes drawn without being asked for
 
 
-class People(Part):
+class AttributesTab(ClusterTab):
     """One picture per attribute, and a choice of further ones."""
 
     title: ClassVar[str] = "Who they are"
@@ -49,9 +50,9 @@ class People(Part):
             {"row": ["attribute2", ["other_attribute", "attribute_more"]]},
         ]
 
-    def bind(self, state: ExplorerState) -> None:
+    def attach(self, state: ExplorerState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.names = attributes_to_show(state.patients.cohort.obs)
         self.nothing.visible = not self.names
         self.further.visible = self.extra.visible = len(self.names) > SHOWN
@@ -63,7 +64,7 @@ class People(Part):
         for name, picture in zip(self.names, self.pictures.values(), strict=False):
             self._draw(picture, name)
         if len(self.names) > SHOWN:
-            options = [[name, spoken(name)] for name in self.names[SHOWN:]]
+            options = [[name, column_title(name)] for name in self.names[SHOWN:]]
             self.further.controls = [
                 {
                     "name": "attribute",
@@ -105,11 +106,13 @@ class People(Part):
             names=dict(zip(state.clustering.ids, state.counts().names, strict=True)),
             suppress_below=hidden,
         )
-        chart = attributes_chart(table, title=spoken(name), unit=UNITS.get(name, ""), width=430)
+        chart = attributes_chart(
+            table, title=column_title(name), unit=UNITS.get(name, ""), width=430
+        )
         picture.param.update(
             svg=svg(chart),
-            title=spoken(name),
-            alt=f"{spoken(name)} of the patients by cluster.",
+            title=column_title(name),
+            alt=f"{column_title(name)} of the patients by cluster.",
             download=f"clusters-by-{name}",
         )
 
@@ -125,7 +128,14 @@ def attributes_to_show(obs: pd.DataFrame) -> list[str]:
     return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
 
-def spoken(name: str) -> str:
+def attribute_text(value: Any) -> str:
+    """Write an attribute of a patient; nothing where it is missing."""
+    if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
+        return ""
+    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
+
+
+def column_title(name: str) -> str:
     """Write the name of a column as words."""
     words = name.replace("_", " ").strip()
     return words[:1].upper() + words[1:]

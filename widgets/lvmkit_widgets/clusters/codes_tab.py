@@ -1,4 +1,4 @@
-"""What marks each cluster: relevance with its balance, and where a code sits."""
+"""Tab of the codes of a cluster: relevance table, profile of a code, association tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from lvmkit.charts import code_profile_chart, code_profile_table, svg
 from lvmkit.mixtures.analysis import score_codes
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.tab import ClusterTab
+from lvmkit_widgets.ui.component import packed
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import Pages
+from lvmkit_widgets.ui.paging import PagedTable
 from lvmkit_widgets.ui.widgets import Picture, Relevance, Table
 
 EVIDENCE: list[dict[str, Any]] = [
@@ -42,7 +43,7 @@ EVIDENCE: list[dict[str, Any]] = [
 ]
 
 
-class Marks(Part):
+class CodesTab(ClusterTab):
     """Relevance table, the profile of the picked code, and the tests behind them."""
 
     title: ClassVar[str] = "What marks it"
@@ -62,7 +63,7 @@ class Marks(Part):
         )
         self.profile = Picture(title="Where the code sits", download="code-profile")
         self.evidence = Table(columns=EVIDENCE, page_size=12, searchable=True, key="code")
-        self.pages = Pages(self.evidence, ["code", "title"])
+        self.pages = PagedTable(self.evidence, ["code", "title"])
         self.components = {
             "relevance": self.relevance,
             "profile": self.profile,
@@ -122,9 +123,9 @@ def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
     """Pack counts for the relevance component."""
     shown = np.where(np.isnan(counts.counts), -1, counts.counts)
     return {
-        "centers": np.ascontiguousarray(counts.shares, dtype=np.float32).tobytes(),
-        "overall": np.ascontiguousarray(counts.overall, dtype=np.float32).tobytes(),
-        "counts": np.ascontiguousarray(shown, dtype=np.int32).tobytes(),
+        "centers": packed(counts.shares, np.float32),
+        "overall": packed(counts.overall, np.float32),
+        "counts": packed(shown, np.int32),
         "weights": np.nan_to_num(counts.weights),
         "codes": list(counts.codes),
         "titles": list(counts.titles),

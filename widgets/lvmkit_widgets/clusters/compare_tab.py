@@ -1,4 +1,4 @@
-"""Two clusters side by side, or one against all the others."""
+"""Tab that compares two clusters, or one with all others."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from lvmkit.charts import comparison_chart, comparison_table, svg
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import Pages
+from lvmkit_widgets.ui.paging import PagedTable
 from lvmkit_widgets.ui.widgets import Form, Picture, Table
 
 EVERYONE_ELSE = "others"
 
 
-class Compare(Part):
+class CompareTab(ClusterTab):
     """Codes in which two clusters differ most."""
 
     title: ClassVar[str] = "Compare"
@@ -33,7 +33,7 @@ class Compare(Part):
             download="comparison",
         )
         self.table = Table(key="code", page_size=15, searchable=True)
-        self.pages = Pages(self.table, ["code", "title"])
+        self.pages = PagedTable(self.table, ["code", "title"])
         self.components = {
             "pair": self.form,
             "difference": self.picture_of_two,

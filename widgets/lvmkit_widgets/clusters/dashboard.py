@@ -1,15 +1,67 @@
-"""Explore the clusters of a fitted mixture: what marks them, who they are, how to change them."""
+"""The cluster explorer as a dashboard, and its base, which can be opened on one cohort after another."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.clusters.board import ExplorerBoard
+from lvmkit_widgets.clusters import page
+from lvmkit_widgets.clusters.attributes_tab import AttributesTab
+from lvmkit_widgets.clusters.codes_tab import CodesTab
+from lvmkit_widgets.clusters.compare_tab import CompareTab
+from lvmkit_widgets.clusters.edit_tab import EditTab
+from lvmkit_widgets.clusters.export_tab import ClusterExportTab
+from lvmkit_widgets.clusters.heading import footer, subtitle
+from lvmkit_widgets.clusters.new_patient_tab import NewPatientTab
+from lvmkit_widgets.clusters.overview_tab import OverviewTab
+from lvmkit_widgets.clusters.patients_tab import ClusterPatientsTab
+from lvmkit_widgets.clusters.sidebar import ClusterSidebar, ClusterStepsBar
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.clusters.tab import ClusterTab
+from lvmkit_widgets.ui.component import Component
+from lvmkit_widgets.ui.tabs import TabbedDashboard
+from lvmkit_widgets.ui.widgets import Status
 
 
-class ClusterExplorer(ExplorerBoard):
+class ExplorerDashboard(TabbedDashboard[ExplorerState]):
+    """All parts of the explorer, bound to one state at a time."""
+
+    heading_depends = frozenset({"assignment", "history", "hide_small", "threshold"})
+
+    def __init__(self, above: dict[str, Component] | None = None) -> None:
+        self._steps, self._sidebar = ClusterStepsBar(), ClusterSidebar()
+        self._overview, self._compare = OverviewTab(), CompareTab()
+        first: list[ClusterTab] = [self._overview, CodesTab(), AttributesTab(), self._compare]
+        super().__init__(
+            {"status": Status(), **(above or {})},
+            frame=[self._steps, self._sidebar],
+            tabs=[*first, ClusterPatientsTab(), NewPatientTab(), EditTab(), ClusterExportTab()],
+            title="Cluster explorer",
+        )
+
+    @property
+    def parts_layout(self) -> list[Any]:
+        """Where the parts stand."""
+        return [
+            {"row": [self._steps.layout, "status"], "widths": [1, 3]},
+            {"sidebar": self._sidebar.layout, "main": ["naming", self.tabs_layout]},
+        ]
+
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return what a saved page shows instead."""
+        return page.fixed(self.state, self._overview, self._compare)
+
+    def _page_cases(self) -> list[dict[str, Any]]:
+        """Return what else a saved page shows when the reader picks a cluster."""
+        return page.cases(self.state)
+
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle and footer."""
+        state = self.state
+        return {"title": state.title, "subtitle": subtitle(state), "footer": footer(state)}
+
+
+class ClusterExplorer(ExplorerDashboard):
     """Dashboard of the clusters of a cohort.
 
     Parameters

@@ -1,4 +1,4 @@
-"""Change the clusters: fit again, choose patients and codes, split, merge."""
+"""Tab that changes the clusters: fit again, choose patients and codes, split, merge."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 
 from lvmkit.cohorts.subset import Subset
 from lvmkit.mixtures.refit import FitJob
-from lvmkit_widgets.clusters.filter_form import Choice
+from lvmkit_widgets.clusters.filter_form import FilterForm
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form
 
 
-class Change(Part):
+class EditTab(ClusterTab):
     """Three forms, each a way to change the clusters. Every change can be undone."""
 
     title: ClassVar[str] = "Change the clusters"
@@ -45,10 +45,10 @@ class Change(Part):
         self.layout = ["refit", {"row": ["split", "merge"]}]
         self._board: Dashboard | None = None
 
-    def bind(self, state: ExplorerState) -> None:
+    def attach(self, state: ExplorerState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
-        self.choice = Choice(state)
+        super().attach(state)
+        self.choice = FilterForm(state)
 
     def refresh(self) -> None:
         """Show the state as it is now."""

@@ -1,4 +1,4 @@
-"""Take results away: tables, assignment, report, model, and the steps as Python."""
+"""Export tab of the cluster explorer: tables, report, model, steps as Python, autosave."""
 
 from __future__ import annotations
 
@@ -7,37 +7,57 @@ from typing import Any, ClassVar
 
 from lvmkit.core.folders import reader_folders
 from lvmkit.storage import is_model_file
-from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table, csv
+from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.export import TWICE, GivesSteps, written
+from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export, written
 from lvmkit_widgets.ui.widgets import Form
 
-FILES = [
-    ("clusters", "Clusters (CSV)", "Size, share and note of each cluster. Small counts hidden."),
-    ("codes", "Codes by cluster (CSV)", "Every code of every cluster. Small counts hidden."),
-    ("report", "Report (HTML)", "One page for colleagues: totals only, opens without a network."),
-    (
+EXPORTS: tuple[Export[ExplorerState], ...] = (
+    Export(
+        "clusters",
+        "Clusters (CSV)",
+        "clusters.csv",
+        clusters_table,
+        "Size, share and note of each cluster. Small counts hidden.",
+    ),
+    Export(
+        "codes",
+        "Codes by cluster (CSV)",
+        "codes.csv",
+        codes_table,
+        "Every code of every cluster. Small counts hidden.",
+    ),
+    Export(
+        "report",
+        "Report (HTML)",
+        "report.html",
+        help="One page for colleagues: totals only, opens without a network.",
+    ),
+    Export(
         "model",
         "Model (npz)",
+        "model.npz",
+        lambda state: written(state.save, "model.npz"),
         "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data.",
     ),
-    ("python", "Steps as Python (py)", "Repeats everything done here."),
-    (
+    steps_export("Repeats everything done here."),
+    Export(
         "assignment",
-        "Patients by cluster (CSV) – private",
+        "Patients by cluster (CSV)",
+        "assignment.csv",
+        assignment_table,
         "Ids of single patients: keep this file on this machine.",
+        private="It holds ids of single patients: keep it here.",
     ),
-]
-
-TABLES = {"clusters": clusters_table, "codes": codes_table, "assignment": assignment_table}
+)
 
 
-class Share(GivesSteps[ExplorerState]):
+class ClusterExportTab(StepsExportTab[ExplorerState]):
     """Buttons that hand over files, the steps taken, and the Python that repeats them."""
 
-    title: ClassVar[str] = "Steps and files"
     depends: ClassVar[frozenset[str]] = frozenset({"history", "autosave"})
+    exports = EXPORTS
 
     def __init__(self) -> None:
         super().__init__()
@@ -52,19 +72,18 @@ class Share(GivesSteps[ExplorerState]):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        history = self.state.history
-        buttons: list[dict[str, Any]] = [
-            {"name": name, "kind": "button", "label": label, "help": text}
-            for name, label, text in FILES
-        ]
-        self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": TWICE}]
+        super().refresh()
         self._ask(self._asked)
-        self.show_steps()
+        history = self.state.history
         lines = min(max(history.code.count("\n") + 1, 4), 20)
         self.code.controls = [
             {"name": "code", "kind": "textarea", "label": "To copy", "rows": lines, "wide": True}
         ]
         self.code.values = {"code": history.code}
+
+    def note(self) -> str:
+        """Say what two files can give away."""
+        return TWICE
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
@@ -142,21 +161,6 @@ class Share(GivesSteps[ExplorerState]):
         self.state.autosave = str(path)
         self._ask(None)
         self._board.say(f"The model is saved to “{path}”, now and after every step.")
-
-    def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file; `name` is that of one of `FILES`."""
-        state = self.state
-        if name in TABLES:
-            return f"{name}.csv", csv(TABLES[name](state)), "text/csv"
-        if name == "python":
-            return "steps.py", f"{state.history.code}\n".encode(), "text/x-python"
-        if name == "report":
-            return "report.html", written(self._board.to_html, "report.html"), "text/html"
-        return "model.npz", written(state.save, "model.npz"), "application/octet-stream"
-
-    def warning(self, name: str) -> str:
-        """Say which file is private."""
-        return " It holds ids of single patients: keep it here." if name == "assignment" else ""
 
 
 def model_place(path: Path) -> Path:

@@ -1,20 +1,12 @@
-"""What leaves the dashboard: tables and assignments, with small counts hidden in what is shared."""
+"""Tables that readers of a cluster explorer take away; in those to share, small counts are hidden."""
 
 from __future__ import annotations
-
-import re
 
 import numpy as np
 import pandas as pd
 
 from lvmkit.disclosure.text import shown_count
 from lvmkit_widgets.clusters.state import ExplorerState
-
-FORMULA = re.compile(
-    r"^(?:[\t\r\n]|[\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*[=+\-@"
-    r"\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"
-)
-"""How a formula begins, perhaps after blanks or what cannot be seen; signs may be full-width. dom.js has the same."""
 
 
 def codes_table(state: ExplorerState) -> pd.DataFrame:
@@ -56,20 +48,3 @@ def assignment_table(state: ExplorerState) -> pd.DataFrame:
             "second_posterior": a.posterior[rows, a.runner_up].round(6),
         }
     )
-
-
-def csv(table: pd.DataFrame) -> bytes:
-    """Write a table as CSV that spreadsheets read: UTF-8 with a mark, no formulas."""
-    safe = table.copy()
-    for name in table.select_dtypes(exclude="number"):
-        safe[name] = table[name].astype(object).map(_no_formula)
-    return (
-        safe.rename(columns=_no_formula)
-        .to_csv(index=False, lineterminator="\r\n")
-        .encode("utf-8-sig")
-    )
-
-
-def _no_formula(value: object) -> object:
-    """Keep spreadsheets from running text as a formula."""
-    return "'" + value if isinstance(value, str) and FORMULA.match(value) else value

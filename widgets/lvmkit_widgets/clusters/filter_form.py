@@ -1,4 +1,4 @@
-"""The controls that choose patients and codes, and what they mean."""
+"""Controls that choose patients by attributes and codes."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 import pandas as pd
 
 from lvmkit.cohorts.subset import Subset, level_attributes
-from lvmkit_widgets.clusters.attributes_tab import attributes_to_show, spoken
+from lvmkit_widgets.clusters.attributes_tab import attributes_to_show, column_title
 from lvmkit_widgets.clusters.state import ExplorerState
 
 MOST_ATTRIBUTES = 4  # of each kind that are offered
 
 
-class Choice:
+class FilterForm:
     """Controls for attributes and codes of a cohort."""
 
     def __init__(self, state: ExplorerState) -> None:
@@ -31,11 +31,11 @@ class Choice:
         for name, (low, high) in self._numeric.items():
             limits = {"kind": "number", "min": low, "max": high}
             found += [
-                {"name": f"{end}_{name}", "label": f"{spoken(name)} {end}", **limits}
+                {"name": f"{end}_{name}", "label": f"{column_title(name)} {end}", **limits}
                 for end in ("from", "to")
             ]
         for name, levels in self._levels.items():
-            control = {"name": f"level_{name}", "kind": "multiselect", "label": spoken(name)}
+            control = {"name": f"level_{name}", "kind": "multiselect", "label": column_title(name)}
             found.append({**control, "options": levels, "placeholder": "any"})
         return [*found, *self._code_controls()]
 

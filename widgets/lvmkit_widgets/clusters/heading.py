@@ -1,4 +1,4 @@
-"""What stands above and below an explorer: whose patients these are, and what the numbers are."""
+"""Subtitle and footer of the cluster explorer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A new patient: type codes, see the posterior of every cluster and the arithmetic."""
+"""Tab that places a new patient: codes typed, posteriors, and how they come about."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import TypedCodes, present, read_codes
 from lvmkit_widgets.clusters.patients_tab import STEPS
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 
@@ -21,7 +21,7 @@ POSTERIORS = [
 ]
 
 
-class Newcomer(Part):
+class NewPatientTab(ClusterTab):
     """Assigns a patient who is not in the cohort."""
 
     title: ClassVar[str] = "New patient"
@@ -143,7 +143,7 @@ class Newcomer(Part):
         ]
 
 
-def common_codes(state: ExplorerState, most: int = 3) -> str:
+def common_codes(state: ExplorerState, max_items: int = 3) -> str:
     """Name the most frequent codes, as an example of what to type."""
     totals = np.nan_to_num(state.counts().totals)
-    return " ".join(state.counts().codes[j] for j in np.argsort(-totals)[:most])
+    return " ".join(state.counts().codes[j] for j in np.argsort(-totals)[:max_items])

@@ -1,4 +1,4 @@
-"""Open a cohort: bundled and public ones, files on this machine, and what the columns are."""
+"""Form that opens a cohort: bundled, public or from a file, with its column layout."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class Opened(NamedTuple):
     source: str  # Python that gives model and cohort
 
 
-class Opener:
+class OpenForm:
     """The components that choose a cohort, and the work of opening it."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""All clusters at a glance: table 1, figure 1a and figure 1b of Ruffini 2017."""
+"""Tab with all clusters at a glance: table 1, figure 1a and figure 1b of Ruffini 2017."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lvmkit.charts import (
     svg,
 )
 from lvmkit.disclosure.text import shown_count
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.heatmap import heat_fields
 from lvmkit_widgets.ui.widgets import Form, Heat, Picture, Table
@@ -28,7 +28,7 @@ SUMMARY = [
 ]
 
 
-class Overview(Part):
+class OverviewTab(ClusterTab):
     """Summary table, disease-frequency chart and heat map of all clusters."""
 
     title: ClassVar[str] = "Overview"

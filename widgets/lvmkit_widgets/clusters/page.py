@@ -1,4 +1,4 @@
-"""What a saved page holds: totals only, small counts hidden, an answer for every cluster."""
+"""Contents of a saved page of the cluster explorer: totals only, small counts hidden."""
 
 from __future__ import annotations
 
@@ -11,16 +11,18 @@ from lvmkit_widgets.clusters.codes_tab import (
     first_code,
     profile_text,
 )
-from lvmkit_widgets.clusters.compare_tab import Compare
+from lvmkit_widgets.clusters.compare_tab import CompareTab
 from lvmkit_widgets.clusters.heading import subtitle
-from lvmkit_widgets.clusters.overview_tab import Overview
+from lvmkit_widgets.clusters.overview_tab import OverviewTab
 from lvmkit_widgets.clusters.state import ExplorerState
 
 CODES_TESTED = 40  # of each cluster, in the tables of tests and of differences
 MOST_PICTURES = 600_000  # bytes of pictures of codes; with more the page would grow too large
 
 
-def fixed(state: ExplorerState, overview: Overview, compare: Compare) -> dict[str, dict[str, Any]]:
+def fixed(
+    state: ExplorerState, overview: OverviewTab, compare: CompareTab
+) -> dict[str, dict[str, Any]]:
     """Return the fields that a saved page shows with other values."""
     return {
         "stage": {"subtitle": subtitle(state, shared=True)},

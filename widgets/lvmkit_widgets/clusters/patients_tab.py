@@ -1,4 +1,4 @@
-"""Patients of a cluster: typical and borderline ones, and why each stands where it does."""
+"""Tab of typical and borderline patients of a cluster, with the arithmetic of one."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import borderline, codes_of, typical
-from lvmkit_widgets.clusters.attributes_tab import FIRST, spoken
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.attributes_tab import FIRST, attribute_text, column_title
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Table, Text
 
@@ -31,7 +31,7 @@ LISTED = 20  # patients of each kind
 CODES_SHOWN = 8  # of a patient, in a table of patients
 
 
-class Members(Part):
+class ClusterPatientsTab(ClusterTab):
     """Two short lists of patients, and the arithmetic for the one that is picked."""
 
     title: ClassVar[str] = "Patients"
@@ -89,7 +89,7 @@ class Members(Part):
 
     def _columns(self) -> list[dict[str, Any]]:
         """Columns of a list of patients."""
-        shown = [spoken(name) for name in FIRST if name in self.state.patients.cohort.obs]
+        shown = [column_title(name) for name in FIRST if name in self.state.patients.cohort.obs]
         who = {"key": "who", "label": ", ".join(shown), "kind": "text"}
         return [
             {"key": "row", "label": "Row", "kind": "integer"},
@@ -112,7 +112,7 @@ class Members(Part):
             "row": int(a.rows[place]) + 1,
             "certainty": float(a.certainty[place]),
             "next": near if len(a.ids) > 1 else "",
-            "who": ", ".join(_plain(record[name]) for name in FIRST if name in record),
+            "who": ", ".join(attribute_text(record[name]) for name in FIRST if name in record),
             "codes": "; ".join(titles) + more,
         }
 
@@ -134,8 +134,3 @@ class Members(Part):
             "start with its share of all patients, and let each code multiply the odds."
         )
         self.steps.rows = steps_in_words(evidence, state.clustering, state.patients.titles)
-
-
-def _plain(value: Any) -> str:
-    """Write an attribute of a patient."""
-    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,4 +1,4 @@
-"""The clusters beside every tab: sizes, names, notes; and the way back."""
+"""Cluster list, names and notes beside every tab, and the bar with undo and redo."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 from lvmkit.disclosure.text import shown_count
 from lvmkit.mixtures.analysis import marks
-from lvmkit_widgets.clusters.tab import Part
+from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Form, Sizes
+from lvmkit_widgets.ui.tabs import StepsBar
+from lvmkit_widgets.ui.widgets import ClusterList, Form
 
 
-class Strip(Part):
+class ClusterSidebar(ClusterTab):
     """Sizes and shares of the clusters, and the name and note of the one that is picked."""
 
     depends: ClassVar[frozenset[str]] = frozenset(
@@ -20,7 +22,7 @@ class Strip(Part):
 
     def __init__(self) -> None:
         super().__init__()
-        self.sizes = Sizes(
+        self.sizes = ClusterList(
             title="Clusters",
             help="Each patient counts in the most probable cluster. Pick one to see it everywhere; "
             "hold Shift to add clusters for a merge. Until you name it, a cluster shows in brackets "
@@ -89,41 +91,21 @@ class Strip(Part):
         ]
 
 
-class Steps(Part):
-    """Where we stand in the history, and undo and redo."""
+class ClusterStepsBar(StepsBar[ExplorerState]):
+    """Undo and redo, where we stand in the history, and whether small counts are hidden."""
 
     depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "threshold"})
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.form = Form(inline=True)
-        self.components = {"steps": self.form}
-        self.layout = "steps"
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
+    def options(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return the other controls and their values."""
         state, history = self.state, self.state.history
         where = f"Step {history.position} of {len(history.steps) - 1}"
-        self.form.controls = [
-            {"name": "undo", "kind": "button", "label": "↶ Undo", "disabled": not history.can_undo},
-            {"name": "redo", "kind": "button", "label": "↷ Redo", "disabled": not history.can_redo},
+        controls = [
             {"name": "where", "kind": "note", "label": where},
             {"name": "hide", "kind": "check", "label": f"Hide counts below {state.threshold}"},
         ]
-        self.form.values = {"hide": state.hide_small}
+        return controls, {"hide": state.hide_small}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("steps", "pressed", self._pressed)
-        board.listen("steps", "values", self._set)
-
-    def _set(self, values: dict[str, Any]) -> None:
+    def take(self, values: dict[str, Any]) -> None:
         """Hide or show small counts."""
         self.state.hide_small = bool(values.get("hide"))
-
-    def _pressed(self, name: str) -> None:
-        """Go a step back or forward."""
-        if name == "undo":
-            self.state.undo()
-        else:
-            self.state.redo()

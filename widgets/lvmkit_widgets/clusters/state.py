@@ -1,4 +1,4 @@
-"""What a cluster explorer knows and can do, without any view: testable without a browser."""
+"""State of the cluster explorer: selection, clustering and history, without any view."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from lvmkit.mixtures.clustering import Clustering
 from lvmkit.mixtures.refit import FitJob, check_size, how_it_stopped, refitted, split
 from lvmkit.scores import CodeCounts
 from lvmkit.storage import is_model_file
-from lvmkit_widgets.ui.history import History, Step, Walks, opening
+from lvmkit_widgets.ui.history import History, Step, UndoRedo, opening
 from lvmkit_widgets.ui.selection import Selection
 
 
-class ExplorerState(Walks, Selection):
+class ExplorerState(UndoRedo, Selection):
     """Selection, clustering and history of a cluster explorer."""
 
     # Every operation that changes the clustering is one step that can be undone, and is recorded as a line of Python
@@ -225,10 +225,6 @@ class ExplorerState(Walks, Selection):
     def _do(self, clustering: Clustering, text: str, code: str) -> None:
         """Take a step that keeps patients and fit."""
         self._step(ClusterView(clustering, self.view.subset, self.view.how), text, code)
-
-    def _step(self, view: ClusterView, text: str, code: str) -> None:
-        """Take a step."""
-        self._go(self.history.done(text, code, view), f"{text}.")
 
     def _go(self, history: History[ClusterView], message: str) -> None:
         """Stand somewhere in the history, and keep the file up to date."""

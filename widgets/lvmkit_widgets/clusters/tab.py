@@ -1,4 +1,4 @@
-"""A part of the cluster explorer."""
+"""Base of the tabs of the cluster explorer."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.ui.tabs import StatePart
+from lvmkit_widgets.ui.tabs import Tab
 
 
-class Part(StatePart[ExplorerState]):
+class ClusterTab(Tab[ExplorerState]):
     """A part of the explorer; its marks pick clusters and codes."""
 
     def pick(self, mark: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Open a cohort and explore its clusters: the explorer with a file chooser."""
+"""The cluster explorer with a form that opens cohorts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from anndata import AnnData
 
 from lvmkit.cohorts.open_file import Layout
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.clusters.board import ExplorerBoard
-from lvmkit_widgets.clusters.open_form import Opened, Opener, fit_or_load, needs_columns
+from lvmkit_widgets.clusters.dashboard import ExplorerDashboard
+from lvmkit_widgets.clusters.open_form import Opened, OpenForm, fit_or_load, needs_columns
 from lvmkit_widgets.clusters.state import ExplorerState
 
 
-class Workbench(ExplorerBoard):
+class Workbench(ExplorerDashboard):
     """Cluster explorer that opens cohorts.
 
     Parameters
@@ -35,7 +35,7 @@ class Workbench(ExplorerBoard):
 
     @checked(k=1)
     def __init__(self, cohort_or_path: Any = None, *, k: int = 8) -> None:
-        self.opener = Opener()
+        self.opener = OpenForm()
         super().__init__(self.opener.components)
         self.stage.param.update(
             title="lvmkit workbench",

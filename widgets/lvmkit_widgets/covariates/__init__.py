@@ -1,1 +1,1 @@
-"""Parts of the dashboard of a path of covariate clusterings."""
+"""Covariate path: clusters of covariates along ν, what they speak for, and how they merge."""

@@ -1,15 +1,14 @@
-"""The clusters of the solution that is looked at, and the covariates of one of them."""
+"""Tab of the clusters of a solution, and the covariates of one of them."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from lvmkit.charts.path_curves import nu_text
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tab import PathPart
+from lvmkit_widgets.ui.component import packed
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import CovariateCluster, Covariates
 
 HELP = (
@@ -20,7 +19,7 @@ HELP = (
 )
 
 
-class Clusters(PathPart):
+class CovariateClustersTab(Tab[PathState]):
     """List of clusters, and the one that is picked."""
 
     title: ClassVar[str] = "Clusters"
@@ -33,18 +32,18 @@ class Clusters(PathPart):
         self.components = {"clusters": self.list, "cluster": self.one}
         self.layout = {"row": ["clusters", "cluster"], "widths": [1.5, 1]}
 
-    def bind(self, state: PathState) -> None:
+    def attach(self, state: PathState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.list.param.update(
             names=list(state.names),
             classes=list(state.classes),
-            alone=as_bytes(state.alone),
+            alone=packed(state.alone, "<f4"),
             **fields_of(state, state.step),
         )
         self.one.least_nu = f"ν = {nu_text(float(state.path[0].nu))}"
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         state = self.state
         if self.changed("step", state.step):
@@ -53,7 +52,7 @@ class Clusters(PathPart):
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        self.follow()
+        self.show_selection()
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
@@ -77,12 +76,7 @@ def fields_of(state: PathState, step: int) -> dict[str, Any]:
     """Describe the clusters of a solution."""
     solution = state.path[step]
     return {
-        "labels": np.asarray(solution.labels).astype("<i4").tobytes(),
-        "weights": as_bytes(solution.cluster_coef),
+        "labels": packed(solution.labels, "<i4"),
+        "weights": packed(solution.cluster_coef, "<f4"),
         "step": step,
     }
-
-
-def as_bytes(weights: Any) -> bytes:
-    """Return weights as browsers read them."""
-    return np.ascontiguousarray(weights, dtype="<f4").tobytes()

@@ -1,25 +1,24 @@
-"""Walk along a path of covariate clusterings: which ν, which clusters, what they speak for, how they came about."""
+"""The dashboard of a path of covariate clusterings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from lvmkit.core import arguments
 from lvmkit_widgets.covariates import page
-from lvmkit_widgets.covariates.clusters_tab import Clusters
+from lvmkit_widgets.covariates.clusters_tab import CovariateClustersTab
 from lvmkit_widgets.covariates.data import accuracies, called, checked
-from lvmkit_widgets.covariates.export_tab import Files
+from lvmkit_widgets.covariates.export_tab import CovariateExportTab
 from lvmkit_widgets.covariates.heading import footer, subtitle
-from lvmkit_widgets.covariates.merges_tab import Growth
-from lvmkit_widgets.covariates.path_tab import Choice
+from lvmkit_widgets.covariates.merges_tab import MergesTab
+from lvmkit_widgets.covariates.path_tab import PathForm
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.ui.tabs import TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 
 
-class CovariatePath(PartsBoard[PathState]):
+class CovariatePath(TabbedDashboard[PathState]):
     """Dashboard of a path of covariate clusterings.
 
     Parameters
@@ -42,6 +41,11 @@ class CovariatePath(PartsBoard[PathState]):
     ValueError
         When it is empty, or names or other data do not fit it.
 
+    Notes
+    -----
+    In a page saved by `to_html` ν, clusters, their covariates and the search keep working, for as many different
+    clusterings as there is room for, and trees too. It holds nothing of single samples.
+
     Examples
     --------
     >>> import lvmkit
@@ -54,6 +58,8 @@ class CovariatePath(PartsBoard[PathState]):
     >>> bool(board.state.cluster == path[1].labels[3])
     True
     """
+
+    heading_depends = frozenset({"history"})
 
     @arguments.checked()
     def __init__(
@@ -74,11 +80,11 @@ class CovariatePath(PartsBoard[PathState]):
             private=private,
         )
         self._name = name
-        choice = Choice()
+        choice = PathForm()
         super().__init__(
             {"status": Status()},
             frame=[choice],
-            tabs=[Clusters(), Growth(), Files()],
+            tabs=[CovariateClustersTab(), MergesTab(), CovariateExportTab()],
             title="Clusters of covariates",
         )
         self.stage.layout = [
@@ -89,57 +95,15 @@ class CovariatePath(PartsBoard[PathState]):
         ]
         self.show_state(state)
 
-    @arguments.checked()
-    def to_html(self, path: str | Path) -> Path:
-        """Save one file that answers without Python and without internet.
-
-        ν, clusters, their covariates and the search keep working in it, for as many different
-        clusterings as there is room for, and trees too. It holds nothing of single samples.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return super().to_html(path)
-
-    def static_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead.
-
-        Returns
-        -------
-        dict
-            The solutions that the page has room for.
-        """
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return what a saved page has room for."""
         return page.fixed(self.state)
 
-    def static_cases(self) -> list[dict[str, Any]]:
-        """Return what a saved page shows when ν is moved or a cluster is picked.
-
-        Returns
-        -------
-        list of dict
-            As `Dashboard` describes.
-        """
+    def _page_cases(self) -> list[dict[str, Any]]:
+        """Return what a saved page shows when something else is picked."""
         return page.cases(self.state)
 
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if what they tell has changed.
-
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
-        if "history" in names:
-            title = (
-                f"Clusters of covariates: {self._name}" if self._name else "Clusters of covariates"
-            )
-            self.stage.param.update(
-                title=title, subtitle=subtitle(self.state), footer=footer(self.state)
-            )
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle and footer."""
+        title = f"Clusters of covariates: {self._name}" if self._name else "Clusters of covariates"
+        return {"title": title, "subtitle": subtitle(self.state), "footer": footer(self.state)}

@@ -1,4 +1,4 @@
-"""What is asked of a path of covariate clusterings, and what its covariates are called."""
+"""Input validation of the covariate path dashboard, and names of covariates."""
 
 from __future__ import annotations
 

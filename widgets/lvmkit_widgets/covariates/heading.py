@@ -1,4 +1,4 @@
-"""What stands above and below the clusters: of what, how many, and what the numbers are."""
+"""Subtitle and footer of the covariate path dashboard."""
 
 from __future__ import annotations
 

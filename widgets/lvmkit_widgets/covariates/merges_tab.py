@@ -1,4 +1,4 @@
-"""How the cluster that is picked came about along ν."""
+"""Tab with the dendrogram of the cluster that is picked, along ν."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from lvmkit.charts import svg
 from lvmkit.charts.dendrogram import dendrogram_chart, dendrogram_table
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tab import PathPart
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Form, Picture
 
 HELP = (
@@ -20,7 +20,7 @@ HELP = (
 )
 
 
-class Growth(PathPart):
+class MergesTab(Tab[PathState]):
     """The tree of the cluster that is picked, or of all."""
 
     title: ClassVar[str] = "How it came about"
@@ -113,7 +113,7 @@ def tree_fields(
     elif cluster is not None and (state.path[step].labels == cluster).sum() == 1:
         why = f"Cluster {cluster} is one covariate that has met no other up to this ν: move ν to the right."
     chart = dendrogram_chart(table, width=760, links=links) if n else None
-    told = f"Tree of {n} covariates up to {state.told(step)}."
+    told = f"Tree of {n} covariates up to {state.describe(step)}."
     return {"svg": "" if chart is None else svg(chart), "alt": told, "caption": why}
 
 

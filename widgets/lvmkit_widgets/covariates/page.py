@@ -1,4 +1,4 @@
-"""What a saved page holds: some solutions of the path, with an answer for each."""
+"""Contents of a saved page of the covariate path: solutions that fit, with an answer for each."""
 
 from __future__ import annotations
 

@@ -1,21 +1,19 @@
-"""Which solution of the path is looked at: the slider, other ways to choose, and the curves."""
+"""Slider over the solutions, other ways to choose one, and curves along ν."""
 
 from __future__ import annotations
 
-import re
 from typing import Any, ClassVar
 
 from lvmkit.charts import svg
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tab import PathPart
 from lvmkit_widgets.covariates.tables import accuracies_told, likelihoods
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Form, Picture, Steps, Text
+from lvmkit_widgets.ui.history import undo_buttons
+from lvmkit_widgets.ui.page import shortened
+from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.widgets import Form, Picture, StepSlider, Text
 
-# a page holds many pictures: a tenth of a pixel is enough for their lines
-_LINE = re.compile(r' (?:d|transform)="[^"]*"')
-_LONG = re.compile(r"\d+\.\d{2,}")
 ABOUT = (
     "**ν** (say “nu”) is how strongly similar covariates are pulled together: on the left each stands alone with "
     "a weight of its own; the further right, the more of them share one weight and form a cluster, until all are "
@@ -30,14 +28,14 @@ ACCURACY = "Accuracy on the training data always flatters; accuracy on other dat
 CLICK = "Click on the curves to look at a solution."
 
 
-class Choice(PathPart):
+class PathForm(Tab[PathState]):
     """Beside every tab: which ν."""
 
     depends: ClassVar[frozenset[str]] = frozenset({"history"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.slider = Steps(label="Clustering")
+        self.slider = StepSlider(label="Clustering")
         self.form = Form(inline=True)
         self.about = Text(text=ABOUT, tone="note")
         self.curves = Picture(title="Along ν", download="along-nu")
@@ -49,19 +47,19 @@ class Choice(PathPart):
         }
         self.layout = ["nu", "choose", "about", "curves"]
 
-    def bind(self, state: PathState) -> None:
+    def attach(self, state: PathState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.slider.options = [option(state, step) for step in range(len(state.path))]
         self.curves.help = curves_help(state)
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.slider.selected = self.state.step
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, history = self.state, self.state.history
+        state = self.state
         tried = {
             "name": "cross",
             "kind": "button",
@@ -86,8 +84,7 @@ class Choice(PathPart):
                 "step": 1,
             },
             {"name": "nearest", "kind": "button", "label": "Show nearest"},
-            {"name": "undo", "kind": "button", "label": "↶ Undo", "disabled": not history.can_undo},
-            {"name": "redo", "kind": "button", "label": "↷ Redo", "disabled": not history.can_redo},
+            *undo_buttons(state.history),
         ]
         self.form.values = {"k": int(state.solution.n_clusters)}
         self.curves.param.update(
@@ -113,11 +110,7 @@ class Choice(PathPart):
             state.choose_best()
         elif name == "cross":
             state.choose_cross_validated()
-        elif name == "undo":
-            state.undo()
-        elif name == "redo":
-            state.redo()
-        else:
+        elif not state.press(name):
             k = self.form.values.get("k")
             if k is None:
                 message = "Say how many clusters there shall be."
@@ -134,7 +127,7 @@ def option(state: PathState, step: int) -> dict[str, Any]:
         notes.append("chosen by cross-validation")
     if not bool(getattr(state.path[step], "converged", True)):
         notes.append("not converged: take its clusters with care")
-    return {"label": state.told(step), "note": "; ".join(notes)}
+    return {"label": state.describe(step), "note": "; ".join(notes)}
 
 
 def curves_help(state: PathState) -> str:
@@ -152,20 +145,15 @@ def draw_curves(state: PathState, step: int, *, links: bool = True) -> str:
     if not accuracies_told(state):
         table = table[table["quantity"].isin(["clusters", "marginal_likelihood"])]
     picture = svg(path_curves_chart(table, width=440, links=links))
-    return _LINE.sub(lambda line: _LONG.sub(_short, line[0]), picture)
-
-
-def _short(number: re.Match[str]) -> str:
-    """Round a number to a tenth."""
-    return f"{float(number[0]):.1f}"
+    return shortened(picture)
 
 
 def curves_text(state: PathState, step: int) -> str:
     """Say what the curves show at a solution."""
     solution = state.path[step]
-    told = f"{state.told(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}"
+    told = f"{state.describe(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}"
     if accuracies_told(state):
         told += f", accuracy on the training data {float(solution.accuracy):.3f}"
     if accuracies_told(state) and state.held_out is not None:
         told += f", on other data {state.held_out[step]:.3f}"
-    return f"{told}. The best by marginal likelihood is {state.told(int(state.path.best))}."
+    return f"{told}. The best by marginal likelihood is {state.describe(int(state.path.best))}."

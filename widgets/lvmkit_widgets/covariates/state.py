@@ -1,4 +1,4 @@
-"""What the dashboard of a path of covariate clusterings knows and can do, without any view."""
+"""State of the covariate path dashboard: the solution shown, what is picked, and the history."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import param
 from lvmkit.charts._merges import first_in, speaks_for
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.core.typing import Array, Labels
-from lvmkit_widgets.ui.history import History, Step, Walks
+from lvmkit_widgets.ui.history import History, Step, UndoRedo
 from lvmkit_widgets.ui.words import counted
 
 START = (
@@ -21,7 +21,7 @@ START = (
 )
 
 
-class PathState(Walks, param.Parameterized):
+class PathState(UndoRedo, param.Parameterized):
     """A path, the solution that is looked at, what is picked of it, and the steps that led there."""
 
     cluster = param.Integer(default=None, allow_None=True, doc="Cluster that is picked.")
@@ -95,7 +95,7 @@ class PathState(Walks, param.Parameterized):
         """List the covariates of a cluster."""
         return np.flatnonzero(self.labels == cluster)
 
-    def told(self, step: int) -> str:
+    def describe(self, step: int) -> str:
         """Name a solution."""
         solution = self.path[step]
         return f"ν = {nu_text(float(solution.nu))} · {counted(int(solution.n_clusters), 'cluster')}"
@@ -107,20 +107,22 @@ class PathState(Walks, param.Parameterized):
         if not 0 <= step < len(self.path):
             message = f"There is no solution {step}; the path has 0 to {len(self.path) - 1}."
             raise ValueError(message)
-        self._step(int(step), f"Showed {self.told(step)}", f"state.choose({int(step)})")
+        self._select(int(step), f"Showed {self.describe(step)}", f"state.choose({int(step)})")
 
     def choose_best(self) -> None:
         """Look at the solution with the highest marginal likelihood."""
         step = int(self.path.best)
-        self._step(step, f"Best by marginal likelihood: {self.told(step)}", "state.choose_best()")
+        self._select(
+            step, f"Best by marginal likelihood: {self.describe(step)}", "state.choose_best()"
+        )
 
     def choose_cross_validated(self) -> None:
         """Look at the solution that cross-validation chooses."""
         if self.chosen is None:
             message = "The path was made without cross-validation."
             raise ValueError(message)
-        told = f"Chosen by cross-validation: {self.told(self.chosen)}"
-        self._step(self.chosen, told, "state.choose_cross_validated()")
+        told = f"Chosen by cross-validation: {self.describe(self.chosen)}"
+        self._select(self.chosen, told, "state.choose_cross_validated()")
 
     def choose_n_clusters(self, n_clusters: int) -> None:
         """Look at the solution whose number of clusters is nearest."""
@@ -128,8 +130,8 @@ class PathState(Walks, param.Parameterized):
             message = f"n_clusters is {n_clusters}; ask for at least one cluster."
             raise ValueError(message)
         step = int(self.path.with_n_clusters(n_clusters))
-        told = f"Nearest to {counted(n_clusters, 'cluster')}: {self.told(step)}"
-        self._step(step, told, f"state.choose_n_clusters({n_clusters})")
+        told = f"Nearest to {counted(n_clusters, 'cluster')}: {self.describe(step)}"
+        self._select(step, told, f"state.choose_n_clusters({n_clusters})")
 
     def pick(self, cluster: int | None) -> None:
         """Look at a cluster."""
@@ -169,13 +171,6 @@ class PathState(Walks, param.Parameterized):
         labels = np.asarray(solution.labels)
         several = np.bincount(labels[labels >= 0], minlength=odds.size) > 1
         return int(np.argmax(np.where(several | ~several.any(), odds, -1.0)))
-
-    def _step(self, step: int, text: str, code: str) -> None:
-        """Take a step, unless we stand there."""
-        if step == self.step:
-            self.message = f"{text}."
-            return
-        self._go(self.history.done(text, code, step), f"{text}.")
 
     def _go(self, history: History[int], message: str) -> None:
         """Stand somewhere in the history, with the covariates in sight that were picked."""

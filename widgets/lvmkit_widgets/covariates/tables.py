@@ -1,4 +1,4 @@
-"""The clusters as tables to take away."""
+"""Clusters, covariates and the path as tables."""
 
 from __future__ import annotations
 

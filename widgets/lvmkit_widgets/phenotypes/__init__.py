@@ -1,1 +1,1 @@
-"""Parts of the phenotype score cards."""
+"""Score cards: phenotypes of integer scores, names and marks of clinicians, and patients who score high."""

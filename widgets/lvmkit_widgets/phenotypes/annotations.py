@@ -1,4 +1,4 @@
-"""What clinicians say of phenotypes: names, notes and marks, as values; every change returns a new one."""
+"""Names, notes and marks of phenotypes, as values: every change returns a new one."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ MARKS = {"": "undecided", "yes": "meaningful", "no": "not meaningful"}
 
 
 @dataclass(frozen=True)
-class Said:
-    """What is said of one phenotype."""
+class Annotation:
+    """Name, note and mark of one phenotype."""
 
     name: str = ""  # As typed
     note: str = ""  # As typed
@@ -22,49 +22,49 @@ class Said:
     on: str = ""  # Who marked it, if that was told, and the day
 
 
-NOTHING = Said()
+NOTHING = Annotation()
 
 
 @dataclass(frozen=True)
-class Marked:
-    """What is said of every phenotype: the unit of undo and redo."""
+class Annotations:
+    """Annotations of all phenotypes: the unit of undo and redo."""
 
-    said: tuple[tuple[int, Said], ...] = ()
+    items: tuple[tuple[int, Annotation], ...] = ()
 
-    def of(self, phenotype: int) -> Said:
+    def of(self, phenotype: int) -> Annotation:
         """Return what is said of a phenotype."""
-        return dict(self.said).get(phenotype, NOTHING)
+        return dict(self.items).get(phenotype, NOTHING)
 
-    def changed(self, phenotype: int, said: Said) -> Marked:
+    def replaced(self, phenotype: int, annotation: Annotation) -> Annotations:
         """Say something else of a phenotype."""
-        known = {number: old for number, old in self.said if number != phenotype}
-        known |= {phenotype: said} if said != NOTHING else {}
-        return Marked(tuple(sorted(known.items())))
+        known = {number: old for number, old in self.items if number != phenotype}
+        known |= {phenotype: annotation} if annotation != NOTHING else {}
+        return Annotations(tuple(sorted(known.items())))
 
-    def carried(self, partners: Mapping[int, int]) -> Marked:
+    def carried_over(self, partners: Mapping[int, int]) -> Annotations:
         """Say the same of other phenotypes."""
         kept = [
-            (partners[number], replace(said, mark="", by="", on=""))
-            for number, said in self.said
+            (partners[number], replace(annotation, mark="", by="", on=""))
+            for number, annotation in self.items
             if number in partners
         ]
-        return Marked(tuple(sorted(pair for pair in kept if pair[1] != NOTHING)))
+        return Annotations(tuple(sorted(pair for pair in kept if pair[1] != NOTHING)))
 
     def to_annotations(self) -> dict[str, Any]:
         """Return everything as JSON values, to keep with the model."""
         told = {
-            str(number): {key: value for key, value in asdict(said).items() if value}
-            for number, said in self.said
+            str(number): {key: value for key, value in asdict(annotation).items() if value}
+            for number, annotation in self.items
         }
         return {PHENOTYPES: told}
 
     @classmethod
-    def kept_with(cls, n: int, notes: Any) -> Marked:
+    def kept_with(cls, n: int, notes: Any) -> Annotations:
         """Read what `to_annotations` wrote; what cannot be understood is left out."""
         known = notes.get(PHENOTYPES) if isinstance(notes, Mapping) else None
         told = known if isinstance(known, Mapping) else {}
-        pairs = [(r, _said(told.get(str(r)))) for r in range(n)]
-        return cls(tuple((r, said) for r, said in pairs if said != NOTHING))
+        pairs = [(r, _annotation(told.get(str(r)))) for r in range(n)]
+        return cls(tuple((r, annotation) for r, annotation in pairs if annotation != NOTHING))
 
 
 def tidied(field: str, value: Any) -> str:
@@ -81,13 +81,13 @@ def tidied(field: str, value: Any) -> str:
     return text[: LONGEST[field]]
 
 
-def _said(known: Any) -> Said:
+def _annotation(known: Any) -> Annotation:
     """Read what was said of one phenotype."""
     if not isinstance(known, Mapping):
         return NOTHING
     texts = {key: value for key, value in known.items() if isinstance(value, str)}
     mark = texts.get("mark", "")
-    return Said(
+    return Annotation(
         name=texts.get("name", ""),
         note=texts.get("note", ""),
         mark=mark if mark in MARKS else "",

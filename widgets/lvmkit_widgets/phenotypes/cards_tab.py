@@ -1,4 +1,4 @@
-"""The cards, two of them side by side, and what is said of each."""
+"""Tab of the phenotype cards, and of two of them side by side."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from lvmkit.sustain.phenotypes import FeatureMode, Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
 from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import CardsPart
+from lvmkit_widgets.phenotypes.tab import PhenotypeTab
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import PhenotypePair
-from lvmkit_widgets.ui.widgets import Phenotypes as Cards
+from lvmkit_widgets.ui.widgets import PhenotypeCards, PhenotypePair
 
 HELP = (
     "A phenotype is a set of features that come together. Each has a whole-number score, drawn as levels: how much "
@@ -22,14 +21,14 @@ HELP = (
     "shows in what was recorded of them; 0 is not at all. λ is a weight that scales counts: of a feature one expects "
     "λ × score of the patient × score of the feature (with several kinds of features, × the score of each). "
     "Phenotypes of large λ stand for conditions with many encounters."
-    "\n\nThe share of {noun} that a card shows are those whose score is not 0. Numbers of phenotypes are those of the "
-    "model and never change; until you name one, its first features stand in gray."
+    "\n\nThe share of {row_name} that a card shows are those whose score is not 0. Numbers of phenotypes are those of "
+    "the model and never change; until you name one, its first features stand in gray."
     "\n\nPick a card to name it, to write a note and to mark it; the model keeps what you say. **⇄** on "
     "another card puts the two side by side."
 )
 
 
-class Grid(CardsPart):
+class CardsTab(PhenotypeTab):
     """All phenotypes at once."""
 
     title: ClassVar[str] = "Cards"
@@ -39,7 +38,7 @@ class Grid(CardsPart):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cards = Cards(title="Phenotypes")
+        self.cards = PhenotypeCards(title="Phenotypes")
         self.pair = PhenotypePair(source="cards")
         self.components = {"cards": self.cards, "pair": self.pair}
         self.layout = ["pair", "cards"]
@@ -51,12 +50,14 @@ class Grid(CardsPart):
             self.cards.param.update(
                 **numbers_of(state.phenotypes, state.figures, known=state.known),
                 modes=modes_of(state.phenotypes),
-                noun=state.noun,
-                help=HELP.format(noun=state.noun),
+                row_name=state.row_name,
+                help=HELP.format(row_name=state.row_name),
             )
-        self.cards.param.update(said=said_of(state), selected=state.phenotype, other=state.other)
+        self.cards.param.update(
+            annotations=annotations_of(state), selected=state.phenotype, other=state.other
+        )
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.cards.param.update(selected=self.state.phenotype, other=self.state.other)
 
@@ -64,13 +65,13 @@ class Grid(CardsPart):
         """Listen to the reader."""
         board.listen("cards", "selected", self.pick)
         board.listen("cards", "other", self._compare)
-        board.listen("cards", "edit", self._say)
+        board.listen("cards", "edit", self._annotate)
 
     def _compare(self, other: int | None) -> None:
         """Put another phenotype beside the one that is picked."""
         self.state.other = None if other is None else int(other)
 
-    def _say(self, told: dict[str, Any]) -> None:
+    def _annotate(self, told: dict[str, Any]) -> None:
         """Keep what the reader says of a phenotype."""
         state, phenotype = self.state, int(told["id"])
         say = {"name": state.rename, "note": state.write_note, "mark": state.mark}
@@ -124,7 +125,7 @@ def numbers_of(phenotypes: Phenotypes, figures: DisclosedCounts, *, known: bool)
             "size": int(phenotypes.sizes[r]),
             "features": features[r],
             "counts": figures.counts(r) if known else [],
-            "having": figures.n_with_score(r) if known else None,
+            "n_with_score": figures.n_with_score(r) if known else None,
             "share": float(shares[r]) if known else None,
             "alike": alike[r],
         }
@@ -139,6 +140,6 @@ def numbers_of(phenotypes: Phenotypes, figures: DisclosedCounts, *, known: bool)
     }
 
 
-def said_of(state: CardsState) -> dict[str, Any]:
+def annotations_of(state: CardsState) -> dict[str, Any]:
     """Describe what is said of phenotypes."""
-    return dict(state.marked.to_annotations()["phenotypes"])
+    return dict(state.annotations.to_annotations()["phenotypes"])

@@ -1,33 +1,31 @@
-"""Phenotypes as score cards: read them, name them, mark them, and see whose they are."""
+"""The dashboard of phenotypes as score cards."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
-import panel as pn
 from sklearn.base import clone
 
 from lvmkit.core.arguments import checked
 from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.scored_model import fit_with_progress
+from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.phenotypes.cards_tab import Grid, numbers_of
-from lvmkit_widgets.phenotypes.export_tab import Files
-from lvmkit_widgets.phenotypes.fit_form import Fit
+from lvmkit_widgets.phenotypes.cards_tab import CardsTab, numbers_of
+from lvmkit_widgets.phenotypes.export_tab import PhenotypeExportTab
+from lvmkit_widgets.phenotypes.fit_form import PhenotypeFitTab
 from lvmkit_widgets.phenotypes.heading import footer, left_out_of, subtitle
-from lvmkit_widgets.phenotypes.patient_tab import Single
-from lvmkit_widgets.phenotypes.patients_tab import Patients
+from lvmkit_widgets.phenotypes.patient_tab import ScorePatientTab
+from lvmkit_widgets.phenotypes.patients_tab import PhenotypePatientsTab
 from lvmkit_widgets.phenotypes.score_cutoff import ScoreCut, reaching
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.steps import Steps
-from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.phenotypes.steps import PhenotypeStepsBar
 from lvmkit_widgets.ui.widgets import Status, Text
 
-TABS = (Grid, Patients, Single, Fit, Files)
+TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab, PhenotypeExportTab)
 
 
-class ScoreCards(PartsBoard[CardsState]):
+class ScoreCards(ExplorerBelow[CardsState]):
     """Dashboard of phenotypes: a card for each, with integer scores of its features.
 
     Parameters
@@ -50,6 +48,11 @@ class ScoreCards(PartsBoard[CardsState]):
     ValueError
         When the cohort is empty, has none of the model's features, or is missing for a fit.
 
+    Notes
+    -----
+    In a page saved by `to_html` cards, sorting, search, comparison and printing keep working. Of patients it holds
+    totals only, with small counts hidden.
+
     Examples
     --------
     >>> import lvmkit
@@ -61,6 +64,9 @@ class ScoreCards(PartsBoard[CardsState]):
     'Heart'
     """
 
+    called, explored = "cards", "patients"
+    heading_depends = frozenset({"history", "hide_small", "threshold"})
+
     @checked()
     def __init__(
         self, model: Any, cohort: Any = None, *, private: bool = True, name: str = ""
@@ -68,8 +74,7 @@ class ScoreCards(PartsBoard[CardsState]):
         people = None if cohort is None else CountCohort(cohort, name=name)
         state = CardsState(_fitted(model, people), people, private=private)
         self._name = name or ("" if people is None else people.name)
-        self._below: dict[str, Any] = {}
-        self._steps = Steps()
+        self._steps = PhenotypeStepsBar()
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._steps],
@@ -122,75 +127,28 @@ class ScoreCards(PartsBoard[CardsState]):
         names = f"Phenotype {label}: score {reach}", "All others"
         return ClusterExplorer(ScoreCut(cohort, high, names), cohort, name=self._name)
 
-    def open_explorer(self) -> None:
-        """Open a cluster explorer of the patients who score high below this dashboard; in a notebook, tell how to."""
-        if "page" not in self._below:
-            self.say("Run this in the next cell: cards.explorer()", state="info")
-            return
-        label = "Opening the patients in the cluster explorer"
-        self.background(lambda _: self.explorer(), self._show_below, label=label, can_cancel=False)
-
     def open_patient(self) -> None:
         """Open the tab that shows how the scores of one patient come about."""
-        self.open_tab("main", TABS.index(Single))
+        self.open_tab("main", TABS.index(ScorePatientTab))
 
-    def _show_below(self, explorer: ClusterExplorer) -> None:
-        """Show an explorer under this dashboard."""
-        self._below["page"][:] = [self._exchange.page(), explorer.__panel__()]
-        self.say(f"The {self.state.noun} are open in the cluster explorer below.")
+    def _opened(self, explorer: ClusterExplorer) -> str:
+        """Name the patients."""
+        return self.state.row_name
 
-    def __panel__(self) -> Any:
-        """Return the dashboard, with room for an explorer below, as a Panel column; always the same one."""
-        if "page" not in self._below:
-            page = self._exchange.page()
-            self._below["page"] = pn.Column(page, sizing_mode="stretch_width", margin=0)
-        return self._below["page"]
-
-    @checked()
-    def to_html(self, path: str | Path) -> Path:
-        """Save one file that answers without Python and without internet.
-
-        Cards, sorting, search, comparison and printing keep working in it. Of patients it holds totals only, with
-        small counts hidden.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return super().to_html(path)
-
-    def static_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead.
-
-        Returns
-        -------
-        dict
-            Numbers of patients with small ones hidden.
-        """
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return numbers of patients with small ones hidden, for a saved page."""
         state = self.state
         return {"cards": numbers_of(state.phenotypes, state.shared_figures, known=state.known)}
 
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if what they tell has changed.
-
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
-        if names & {"history", "hide_small", "threshold"}:
-            left_out = left_out_of(self.state)
-            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
-            title = f"Phenotypes of {self._name}" if self._name else "Phenotypes"
-            self.stage.param.update(
-                title=title, subtitle=subtitle(self.state), footer=footer(self.state)
-            )
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle, footer and what is left out."""
+        title = f"Phenotypes of {self._name}" if self._name else "Phenotypes"
+        return {
+            "title": title,
+            "subtitle": subtitle(self.state),
+            "footer": footer(self.state),
+            "left_out": left_out_of(self.state),
+        }
 
 
 def _fitted(model: Any, people: CountCohort | None) -> Any:

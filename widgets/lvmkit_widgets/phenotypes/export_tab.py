@@ -1,4 +1,4 @@
-"""Take the cards away: tables, pictures, a page that works without internet, the model; and the steps taken."""
+"""Export tab of the score cards: tables, pictures, page, model, steps."""
 
 from __future__ import annotations
 
@@ -8,79 +8,18 @@ import numpy as np
 import pandas as pd
 
 import lvmkit
-from lvmkit.charts import png, svg
 from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit.sustain.phenotypes import mode_name
-from lvmkit_widgets.clusters.export_tables import csv
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.phenotypes.tables import features_table, phenotypes_table, scores_table
-from lvmkit_widgets.ui.export import TWICE, GivesSteps, written
-
-FILES = {
-    "phenotypes": (
-        "Phenotypes (CSV)",
-        "Name, mark, weight, and how many patients have which score.",
-    ),
-    "features": ("Features (CSV)", "Every feature of every phenotype with its score."),
-    "card": ("This card (SVG)", "The phenotype that is picked, as a drawing."),
-    "card_png": ("This card (PNG)", "The same as a picture of dots."),
-    "page": ("Page (HTML)", "One file that answers without Python and without internet."),
-    "model": (
-        "Model (npz)",
-        "With names, notes and marks, without patients; lvmkit.load reads it.",
-    ),
-    "python": ("Steps as Python (py)", "Repeats what was done here."),
-    "scores": ("Scores by patient (CSV)", "The scores of every patient, by its id."),
-}
-TABLES = {"phenotypes": phenotypes_table, "features": features_table, "scores": scores_table}
-
-
-class Files(GivesSteps[CardsState]):
-    """Buttons that hand over files, and the steps taken."""
-
-    title: ClassVar[str] = "Steps and files"
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        private = " – private" if state.private else ""
-        there = state.people is not None and state.known
-        buttons = [
-            {
-                "name": name,
-                "kind": "button",
-                "label": label + (private if name == "scores" else ""),
-                "help": told,
-            }
-            for name, (label, told) in FILES.items()
-            if name != "scores" or there
-        ]
-        self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": note_of(state)}]
-        self.show_steps()
-
-    def warning(self, name: str) -> str:
-        """Say which files are private."""
-        if not self.state.private or name != "scores":
-            return ""
-        return " It holds ids and scores of single patients: keep it here."
-
-    def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file; `name` is a key of `FILES`."""
-        state = self.state
-        if name in TABLES:
-            return f"{name}.csv", csv(TABLES[name](state)), "text/csv"
-        if name == "python":
-            return "steps.py", f"{state.history.code}\n".encode(), "text/x-python"
-        if name == "page":
-            return "cards.html", written(self._board.to_html, "cards.html"), "text/html"
-        if name == "model":
-            data = written(lambda path: lvmkit.save(state.model, path), "model.npz")
-            return "model.npz", data, "application/octet-stream"
-        chart, file = card_picture(state, state.phenotype), f"phenotype-{state.phenotype}"
-        if name == "card_png":
-            return f"{file}.png", png(chart), "image/png"
-        return f"{file}.svg", svg(chart).encode(), "image/svg+xml"
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    StepsExportTab,
+    page_export,
+    steps_export,
+    written,
+)
 
 
 def note_of(state: CardsState) -> str:
@@ -107,7 +46,7 @@ def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
         [state.scores, *(mode.scores for mode in modes)],
         phenotypes.weights,
         phenotype,
-        name=state.marked.of(phenotype).name,
+        name=state.annotations.of(phenotype).name,
         modes=[mode_name(state.model, 0), *(mode.name for mode in modes)],
         labels=[None, *(mode.codes for mode in modes)],
         titles=[None, *(dict(zip(mode.codes, mode.titles, strict=True)) for mode in modes)],
@@ -120,3 +59,69 @@ def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
     table["n"] = np.where(levels, n, np.nan)
     table["share"] = table["n"] / max(len(state.scores), 1)
     return table.assign(prevalence=figures.prevalence[phenotype])
+
+
+def picked_card(state: CardsState) -> Any:
+    """Draw the phenotype that is picked."""
+    return card_picture(state, state.phenotype)
+
+
+EXPORTS: tuple[Export[CardsState], ...] = (
+    Export(
+        "phenotypes",
+        "Phenotypes (CSV)",
+        "phenotypes.csv",
+        phenotypes_table,
+        "Name, mark, weight, and how many patients have which score.",
+    ),
+    Export(
+        "features",
+        "Features (CSV)",
+        "features.csv",
+        features_table,
+        "Every feature of every phenotype with its score.",
+    ),
+    Export(
+        "card",
+        "This card (SVG)",
+        lambda state: f"phenotype-{state.phenotype}.svg",
+        picked_card,
+        "The phenotype that is picked, as a drawing.",
+    ),
+    Export(
+        "card_png",
+        "This card (PNG)",
+        lambda state: f"phenotype-{state.phenotype}.png",
+        picked_card,
+        "The same as a picture of dots.",
+    ),
+    page_export("cards.html"),
+    Export(
+        "model",
+        "Model (npz)",
+        "model.npz",
+        lambda state: written(lambda path: lvmkit.save(state.model, path), "model.npz"),
+        "With names, notes and marks, without patients; lvmkit.load reads it.",
+    ),
+    steps_export("Repeats what was done here."),
+    Export(
+        "scores",
+        "Scores by patient (CSV)",
+        "scores.csv",
+        scores_table,
+        "The scores of every patient, by its id.",
+        private="It holds ids and scores of single patients: keep it here.",
+        offered=lambda state: state.people is not None and state.known,
+    ),
+)
+
+
+class PhenotypeExportTab(StepsExportTab[CardsState]):
+    """Buttons that hand over files, and the steps taken."""
+
+    depends: ClassVar[frozenset[str]] = frozenset({"history"})
+    exports = EXPORTS
+
+    def note(self) -> str:
+        """Say what files hold."""
+        return note_of(self.state)

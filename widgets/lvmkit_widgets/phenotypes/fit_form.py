@@ -1,4 +1,4 @@
-"""Fit another number of phenotypes, or other scores, beside the dashboard."""
+"""Tab that fits another number of phenotypes, or other scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import CardsPart
+from lvmkit_widgets.phenotypes.tab import PhenotypeTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.jobs import Cancelled, Progress
 from lvmkit_widgets.ui.sync import asked_by
@@ -18,7 +18,7 @@ from lvmkit_widgets.ui.widgets import Form, Text
 MOST, HIGHEST = 200, 100
 
 
-class Fit(CardsPart):
+class PhenotypeFitTab(PhenotypeTab):
     """What to fit, and how the model that is shown was fitted."""
 
     title: ClassVar[str] = "Fit again"
@@ -36,9 +36,9 @@ class Fit(CardsPart):
         self.components = {"fit": self.form, "fitted": self.told}
         self.layout = {"row": ["fit", "fitted"]}
 
-    def bind(self, state: CardsState) -> None:
+    def attach(self, state: CardsState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.form.visible = state.people is not None and hasattr(state.model, "fit")
         self.form.controls = [
             {

@@ -1,4 +1,4 @@
-"""What stands above and below the cards: of what, how many, and what the numbers are."""
+"""Subtitle and footer of the score cards, and what the model leaves out."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def subtitle(state: CardsState) -> str:
     """Say how many patients, features and phenotypes there are, and how near they come."""
     phenotypes = state.phenotypes
     n = state.figures.total if state.known else ""
-    people = (f"{n:,}" if isinstance(n, int) else n) + f" {state.noun}" if n else ""
+    people = (f"{n:,}" if isinstance(n, int) else n) + f" {state.row_name}" if n else ""
     features = [counted_mode(len(mode.codes), mode.name) for mode in phenotypes.modes]
     hidden = state.private and state.hide_small  # the fit rests on every count
     fit = None if hidden else getattr(state.model, "fit_", None)
@@ -58,7 +58,7 @@ def left_out_of(state: CardsState) -> str:
             )
     n = len(phenotypes.fitted_scores)
     if n != len(people):
-        fitted = f"{n:,} {state.noun}" if n else f"{state.noun} that are not stored with it"
+        fitted = f"{n:,} {state.row_name}" if n else f"{state.row_name} that are not stored with it"
         told.append(
             f"The model was fitted to {fitted}; the {len(people):,} of this cohort were scored with its phenotypes."
         )

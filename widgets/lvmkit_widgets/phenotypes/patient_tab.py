@@ -1,4 +1,4 @@
-"""The scores of one patient, of the cohort or typed by hand, and how they multiply out to counts."""
+"""Tab of the scores of one patient, and how they multiply out to counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lvmkit.sustain.count_cohort import Cells
 from lvmkit.sustain.entry_parser import counts_row, parse_entries
 from lvmkit.sustain.reconstruction import describe_error, explain_cells
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import CardsPart
+from lvmkit_widgets.phenotypes.tab import PhenotypeTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 
@@ -23,7 +23,7 @@ HELP = (
 )
 
 
-class Single(CardsPart):
+class ScorePatientTab(PhenotypeTab):
     """One patient at a time."""
 
     title: ClassVar[str] = "Score a patient"
@@ -71,9 +71,9 @@ class Single(CardsPart):
         right = ["newcomer_answer", "newcomer_scores"]
         self.layout = [{"row": [left, right], "widths": [1, 1.2]}, "newcomer_cells"]
 
-    def bind(self, state: CardsState) -> None:
+    def attach(self, state: CardsState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.existing.param.update(
             title=f"One {state.one} of the cohort", visible=state.people is not None and state.known
         )

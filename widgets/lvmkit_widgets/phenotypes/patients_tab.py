@@ -1,18 +1,18 @@
-"""Patients who score high on the phenotype that is picked, page by page."""
+"""Tab of patients who score high on a phenotype, page by page."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from lvmkit.mixtures.analysis import short
-from lvmkit_widgets.clusters.attributes_tab import FIRST, spoken
+from lvmkit_widgets.clusters.attributes_tab import FIRST, attribute_text, column_title
 from lvmkit_widgets.phenotypes.score_cutoff import reaching
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import CardsPart
+from lvmkit_widgets.phenotypes.tab import PhenotypeTab
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.paging import RowPages
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 from lvmkit_widgets.ui.words import counted
 
@@ -25,7 +25,7 @@ HELP = (
 )
 
 
-class Patients(CardsPart):
+class PhenotypePatientsTab(PhenotypeTab):
     """Pages of patients, made by Python when they are turned to."""
 
     title: ClassVar[str] = "Patients"
@@ -37,19 +37,19 @@ class Patients(CardsPart):
         self.told = Text(needs_python=True)
         self.table = Table(key="row", page_size=PAGE, total=0, needs_python=True)
         self.components = {"which": self.form, "how_many": self.told, "members": self.table}
+        self.pages = RowPages(self.table)
         self.layout = ["which", "how_many", "members"]
-        self._shown: Any = None
 
-    def bind(self, state: CardsState) -> None:
+    def attach(self, state: CardsState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         there = state.people is not None and state.known
         self.table.param.update(
-            title=state.noun.capitalize(), help=HELP, columns=columns_of(state), visible=there
+            title=state.row_name.capitalize(), help=HELP, columns=columns_of(state), visible=there
         )
         self.form.visible = there
         self.told.visible = there
-        self._shown = None
+        self.pages.clear()
 
     def refresh(self) -> None:
         """Show the state as it is now."""
@@ -58,18 +58,10 @@ class Patients(CardsPart):
             return
         self.form.controls = controls_of(state)
         self.form.values = {"phenotype": state.phenotype, "level": state.level}
-        now = (state.phenotype, state.level, state.view.read)
-        page = self.table.page if self._shown == now else 0
-        self._shown = now
-        found = state.rows_from(state.phenotype, state.level)
+        found: Any = state.rows_from(state.phenotype, state.level)
         self.told.text = told_of(state, len(found))
-        here = found[page * PAGE : (page + 1) * PAGE]
-        self.table.param.update(
-            rows=[record_of(state, int(i)) for i in here],
-            total=len(found),
-            page=page,
-            selected=None if state.row is None else state.row + 1,
-        )
+        now = (state.phenotype, state.level, state.view.read)
+        self.pages.show(now, found, lambda i: record_of(state, i), state.row)
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
@@ -126,7 +118,7 @@ def told_of(state: CardsState, n: int) -> str:
 def columns_of(state: CardsState) -> list[dict[str, Any]]:
     """Describe the columns of the list."""
     shown = _attributes(state)
-    who = {"key": "who", "label": ", ".join(map(spoken, shown)), "kind": "text"}
+    who = {"key": "who", "label": ", ".join(map(column_title, shown)), "kind": "text"}
     return [
         {"key": "row", "label": "Row", "kind": "integer"},
         {"key": "score", "label": "Score", "kind": "integer"},
@@ -145,7 +137,7 @@ def record_of(state: CardsState, row: int) -> dict[str, Any]:
     return {
         "row": row + 1,
         "score": int(scores[state.phenotype]),
-        "who": ", ".join(plain(record[name]) for name in _attributes(state)),
+        "who": ", ".join(attribute_text(record[name]) for name in _attributes(state)),
         "others": other_scores(state, scores),
         "what": most_frequent(state, row),
     }
@@ -158,7 +150,7 @@ def other_scores(state: CardsState, scores: Any) -> str:
     ]
     told = []
     for r in found[:SCORES_SHOWN]:
-        name = state.marked.of(r).name
+        name = state.annotations.of(r).name
         told.append(f"{r} ({short(name)}): {scores[r]}" if name else f"{r}: {scores[r]}")
     more = f" and {len(found) - SCORES_SHOWN} more" if len(found) > SCORES_SHOWN else ""
     return "; ".join(told) + more
@@ -176,13 +168,6 @@ def most_frequent(state: CardsState, row: int) -> str:
         told.append(" × ".join(names) + times)
     more = f" and {len(counts) - CODES_SHOWN} more" if len(counts) > CODES_SHOWN else ""
     return "; ".join(told) + more
-
-
-def plain(value: Any) -> str:
-    """Write an attribute of a patient."""
-    if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
-        return ""
-    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)
 
 
 def _attributes(state: CardsState) -> list[str]:

@@ -1,4 +1,4 @@
-"""Patients who score high, as a clustering that a cluster explorer takes like a model."""
+"""Patients who reach a score, as a clustering that a cluster explorer takes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What score cards know and can do, without any view: testable without a browser."""
+"""State of the score cards: phenotypes, annotations, what is picked, and the history."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
 from lvmkit.sustain.scored_model import ScoredModel, fit_with_progress
 from lvmkit.sustain.similarity import match_phenotypes
-from lvmkit_widgets.phenotypes.annotations import MARKS, Marked, tidied
-from lvmkit_widgets.ui.history import History, Step, Walks
+from lvmkit_widgets.phenotypes.annotations import MARKS, Annotations, tidied
+from lvmkit_widgets.ui.history import History, Step, UndoRedo
 
 START = (
     "from lvmkit_widgets import ScoreCards\n"
@@ -29,14 +29,14 @@ START = (
 
 
 @dataclass(frozen=True)
-class View:
+class CardsView:
     """What is looked at: the unit of undo and redo."""
 
     read: ScoredModel  # The model with its phenotypes
-    marked: Marked  # What is said of them
+    annotations: Annotations  # What is said of them
 
 
-class CardsState(Walks, param.Parameterized):
+class CardsState(UndoRedo, param.Parameterized):
     """Phenotypes, what is said of them, what is picked, and the steps that led there."""
 
     phenotype = param.Integer(default=0, bounds=(0, None), doc="Number of the phenotype picked.")
@@ -53,11 +53,11 @@ class CardsState(Walks, param.Parameterized):
         self.people, self.private = people, private
         self._figures: tuple[Any, ...] = (None, None, None)
         read = ScoredModel.of(model, people)
-        kept = Marked.kept_with(len(read.phenotypes), getattr(model, "annotations_", None))
-        super().__init__(history=History((Step("Opened", START, View(read, kept)),)))
+        kept = Annotations.kept_with(len(read.phenotypes), getattr(model, "annotations_", None))
+        super().__init__(history=History((Step("Opened", START, CardsView(read, kept)),)))
 
     @property
-    def view(self) -> View:
+    def view(self) -> CardsView:
         """What is looked at now."""
         return self.history.value
 
@@ -77,12 +77,12 @@ class CardsState(Walks, param.Parameterized):
         return self.view.read.scores
 
     @property
-    def marked(self) -> Marked:
+    def annotations(self) -> Annotations:
         """What is said of the phenotypes."""
-        return self.view.marked
+        return self.view.annotations
 
     @property
-    def noun(self) -> str:
+    def row_name(self) -> str:
         """What rows are called, in the plural."""
         names = getattr(self.model, "mode_names_", None)
         named = str(names[0]) if names is not None else "rows"
@@ -93,7 +93,7 @@ class CardsState(Walks, param.Parameterized):
     @property
     def one(self) -> str:
         """What a row is called."""
-        return self.noun.removesuffix("s")
+        return self.row_name.removesuffix("s")
 
     @property
     def known(self) -> bool:
@@ -119,7 +119,7 @@ class CardsState(Walks, param.Parameterized):
 
     def label(self, phenotype: int) -> str:
         """Return the number of a phenotype, and its name."""
-        name, hint = self.marked.of(phenotype).name, self.phenotypes.hint(phenotype, 1)
+        name, hint = self.annotations.of(phenotype).name, self.phenotypes.hint(phenotype, 1)
         told = name or (f"({hint})" if hint else "")
         return f"{phenotype} · {told}" if told else str(phenotype)
 
@@ -143,13 +143,13 @@ class CardsState(Walks, param.Parameterized):
         """Name a phenotype."""
         text = tidied("name", name)
         told = f"Named {phenotype} “{text}”" if text else f"Took the name of {phenotype} away"
-        self._say(phenotype, told, f"state.rename({phenotype}, {text!r})", name=text)
+        self._annotate(phenotype, told, f"state.rename({phenotype}, {text!r})", name=text)
 
     def write_note(self, phenotype: int, note: str) -> None:
         """Write a note on a phenotype."""
         text = tidied("note", note)
         code = f"state.write_note({phenotype}, {text!r})"
-        self._say(phenotype, f"Note on {phenotype}", code, note=text)
+        self._annotate(phenotype, f"Note on {phenotype}", code, note=text)
 
     def mark(self, phenotype: int, mark: str, *, by: str | None = None) -> None:
         """Mark a phenotype as meaningful or not."""
@@ -159,7 +159,7 @@ class CardsState(Walks, param.Parameterized):
         given = f", by={who!r}" if who else ""
         code = f"state.mark({phenotype}, {decided!r}{given})"
         told = f"Marked {phenotype} as {MARKS[decided]}"
-        self._say(phenotype, told, code, mark=decided, by=who, on=day)
+        self._annotate(phenotype, told, code, mark=decided, by=who, on=day)
 
     def plan_refit(self, n_components: int, *, max_score: int) -> FitJob:
         """Prepare to fit again."""
@@ -178,10 +178,10 @@ class CardsState(Walks, param.Parameterized):
             pairs = match_phenotypes(old.read.phenotypes, read.phenotypes)
             text = f"Fitted {n_components} phenotypes with scores up to {max_score}"
             code = f"state.refit({n_components}, max_score={max_score})"
-            marked = old.marked.carried(pairs)
-            names = [said.name for _, said in marked.said if said.name]
+            annotations = old.annotations.carried_over(pairs)
+            names = [annotation.name for _, annotation in annotations.items if annotation.name]
             kept = f" Names kept: {', '.join(names)}." if names else ""
-            self._step(View(read, marked), text, code)
+            self._step(CardsView(read, annotations), text, code)
             self.message = f"{text}.{kept}"
 
         return FitJob(f"Fitting {n_components} phenotypes", work, done)
@@ -202,21 +202,19 @@ class CardsState(Walks, param.Parameterized):
             message = f"There is no phenotype {phenotype}; they are numbered 0 to {n - 1}."
             raise ValueError(message)
 
-    def _say(self, phenotype: int, text: str, code: str, **changes: str) -> None:
+    def _annotate(self, phenotype: int, text: str, code: str, **changes: str) -> None:
         """Take a step that says something of a phenotype, unless it was said before."""
         self._require(phenotype)
-        known = self.marked.of(phenotype)
-        said = replace(known, **changes)
-        if replace(said, on=known.on) == known:
+        known = self.annotations.of(phenotype)
+        annotation = replace(known, **changes)
+        if replace(annotation, on=known.on) == known:
             self.message = f"It was so already: {text}."
             return
-        self._step(View(self.view.read, self.marked.changed(phenotype, said)), text, code)
+        self._step(
+            CardsView(self.view.read, self.annotations.replaced(phenotype, annotation)), text, code
+        )
 
-    def _step(self, view: View, text: str, code: str) -> None:
-        """Take a step."""
-        self._go(self.history.done(text, code, view), f"{text}.")
-
-    def _go(self, history: History[View], message: str) -> None:
+    def _go(self, history: History[CardsView], message: str) -> None:
         """Stand somewhere in the history; the model that is shown keeps what is said."""
         n = len(history.value.read.phenotypes)
         picked = min(self.phenotype, n - 1)
@@ -224,4 +222,4 @@ class CardsState(Walks, param.Parameterized):
         with param.edit_constant(self):
             self.param.update(history=history, message=message, phenotype=picked, other=other)
         notes = dict(getattr(self.model, "annotations_", None) or {})
-        self.model.annotations_ = notes | self.marked.to_annotations()
+        self.model.annotations_ = notes | self.annotations.to_annotations()

@@ -1,14 +1,14 @@
-"""A part of the score cards."""
+"""Base of the tabs of the score cards."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.ui.tabs import StatePart
+from lvmkit_widgets.ui.tabs import Tab
 
 
-class CardsPart(StatePart[CardsState]):
+class PhenotypeTab(Tab[CardsState]):
     """A part of the score cards."""
 
     def pick(self, phenotype: Any) -> None:

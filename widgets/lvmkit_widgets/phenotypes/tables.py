@@ -1,4 +1,4 @@
-"""Cards as tables to take away, with small counts hidden, and the scores of every patient."""
+"""Phenotypes, features and scores as tables; in those to share, small counts are hidden."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ def phenotypes_table(state: CardsState) -> pd.DataFrame:
     """Return one row per phenotype."""
     phenotypes, figures, rows = state.phenotypes, state.shared_figures, []
     for r in range(len(phenotypes)):
-        said = state.marked.of(r)
+        annotation = state.annotations.of(r)
         row: dict[str, Any] = {
             "phenotype": r,
-            "name": said.name,
-            "mark": MARKS[said.mark],
-            "marked_by": said.by,
-            "marked_on": said.on,
+            "name": annotation.name,
+            "mark": MARKS[annotation.mark],
+            "marked_by": annotation.by,
+            "marked_on": annotation.on,
             "weight": int(phenotypes.weights[r]),
             "features": int(phenotypes.sizes[r]),
         }
         if state.known:
-            row |= {state.noun: figures.n_with_score(r), "share": figures.prevalence[r]}
+            row |= {state.row_name: figures.n_with_score(r), "share": figures.prevalence[r]}
             levels = zip(phenotypes.levels, figures.counts(r), strict=True)
             row |= {f"score_{level}": n for level, n in levels}
-        rows.append(row | {"note": said.note})
+        rows.append(row | {"note": annotation.note})
     return pd.DataFrame(rows)
 
 
@@ -38,7 +38,7 @@ def features_table(state: CardsState) -> pd.DataFrame:
     rows = [
         {
             "phenotype": r,
-            "name": state.marked.of(r).name,
+            "name": state.annotations.of(r).name,
             "mode": mode.kinds[j] if mode.kinds else mode.name,
             "code": mode.codes[j],
             "title": mode.titles[j],

@@ -1,1 +1,1 @@
-"""Serving dashboards: the command line, the server, who may look, and how many at once."""
+"""Server: the command line, serving, access rules, and the limit of visits."""

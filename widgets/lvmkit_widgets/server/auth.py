@@ -1,4 +1,4 @@
-"""Who may talk to a served dashboard: a rule asked before every request, pages and sockets alike."""
+"""Access rules of a served dashboard, asked before every request, of pages and sockets alike."""
 
 from __future__ import annotations
 
@@ -72,13 +72,13 @@ class _Welcome(RequestHandler):
     def get(self) -> None:
         """Set the cookie and go to the page, the only one there is, without the token."""
         # Lax, not Strict: a link in a mail or on another site must open the page, and nothing is
-        # done for a request of another site that does not open a page (`Guard.refusal`).
+        # done for a request of another site that does not open a page (`AccessRules.refusal`).
         self.set_cookie(self.name, self.secret, httponly=True, samesite="Lax", path="/")
         query = self.request.query
         self.redirect(f"/?{query}" if query else "/")
 
 
-class Guard:
+class AccessRules:
     """Lets in who knows the token and comes from the page itself."""
 
     def __init__(

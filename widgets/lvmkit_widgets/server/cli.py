@@ -113,6 +113,13 @@ def _check_address(options: argparse.Namespace) -> None:
     raise ValueError(msg)
 
 
+def _cohort(options: argparse.Namespace) -> Any:
+    """Read the cohort of a file, or the bundled one."""
+    if options.file is None:
+        return import_module("lvmkit.datasets").load_discharges()
+    return import_module("lvmkit.cohorts.open_file").open_cohort(_existing(options.file))
+
+
 def _explore(options: argparse.Namespace) -> None:
     """Serve the workbench until interrupted."""
     workbench = import_module("lvmkit_widgets").Workbench  # or says what to install
@@ -150,10 +157,7 @@ def _tree(options: argparse.Namespace) -> None:
     """Grow a tree and serve it until interrupted."""
     board = import_module("lvmkit_widgets").TreeNavigator  # or says what to install
     _check_address(options)
-    if options.file is not None:
-        cohort = import_module("lvmkit.cohorts.open_file").open_cohort(_existing(options.file))
-    else:
-        cohort = import_module("lvmkit.datasets").load_discharges()
+    cohort = _cohort(options)
     tree = import_module("lvmkit").SpectralTree(
         max_depth=options.depth,
         max_leaf_nodes=options.leaves,
@@ -168,10 +172,7 @@ def _cards(options: argparse.Namespace) -> None:
     """Find phenotypes and serve their cards until interrupted."""
     board = import_module("lvmkit_widgets").ScoreCards  # or says what to install
     _check_address(options)
-    if options.file is not None:
-        cohort = import_module("lvmkit.cohorts.open_file").open_cohort(_existing(options.file))
-    else:
-        cohort = import_module("lvmkit.datasets").load_discharges()
+    cohort = _cohort(options)
     model = import_module("lvmkit").SUSTain(options.components, max_score=options.max_score)
     model.fit(cohort)
     name = Path(options.file).name if options.file else ""

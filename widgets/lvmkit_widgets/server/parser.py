@@ -1,4 +1,4 @@
-"""What can be typed after ``lvmkit``: commands, options, and the numbers that they take."""
+"""Argument parser of the command ``lvmkit``."""
 
 from __future__ import annotations
 
@@ -33,12 +33,7 @@ def parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     explore = commands.add_parser("explore", help="open the workbench in a browser", epilog=EPILOG)
-    explore.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
-    )
+    _add_file(explore)
     explore.add_argument(
         "--components",
         type=_count,
@@ -76,6 +71,16 @@ def parser() -> argparse.ArgumentParser:
         help="also save the cohort, for `lvmkit explore OUT.h5ad`",
     )
     return parser
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    """Add the file of a cohort."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
 
 
 def _add_topics(commands: Any) -> None:
@@ -128,12 +133,7 @@ def _add_tree(commands: Any) -> None:
     tree = commands.add_parser(
         "tree", help="split a cohort again and again, and open the tree", epilog=EPILOG
     )
-    tree.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
-    )
+    _add_file(tree)
     tree.add_argument(
         "--depth",
         type=_count,
@@ -159,12 +159,7 @@ def _add_cards(commands: Any) -> None:
     cards = commands.add_parser(
         "cards", help="find phenotypes with integer scores, and open their cards", epilog=EPILOG
     )
-    cards.add_argument(
-        "file",
-        nargs="?",
-        metavar="FILE",
-        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
-    )
+    _add_file(cards)
     cards.add_argument(
         "--components", type=_count, default=12, metavar="R", help="phenotypes (%(default)s)"
     )

@@ -1,4 +1,4 @@
-"""Serving dashboards: to this machine, to others that know a token, and behind Jupyter's own server."""
+"""Serving dashboards to this machine, to others that know a token, and behind Jupyter."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ import panel as pn
 from panel.io.server import get_server
 
 from lvmkit.core.folders import folders_of
-from lvmkit_widgets.server.auth import TOKEN_HEADER, Guard
-from lvmkit_widgets.server.visits import DAY, MOST_PAGES, SECONDS_TO_CONNECT, Visits
+from lvmkit_widgets.server.auth import TOKEN_HEADER, AccessRules
+from lvmkit_widgets.server.visits import DAY, MOST_PAGES, SECONDS_TO_CONNECT, VisitLimit
 
 PORT = 5006
 
@@ -58,9 +58,11 @@ def serve(
         raise ValueError(msg)
     open_only = folders_of(Path.cwd()) if token or not local else None
     minutes = DAY if idle_minutes is None and open_only is not None else idle_minutes
-    visits = Visits(factory, title=title, folders=open_only, most=most_pages, minutes=minutes)
+    visits = VisitLimit(
+        factory, title=title, folders=open_only, max_pages=most_pages, minutes=minutes
+    )
     server = _server(visits, address=address, port=port)
-    guard = Guard(
+    guard = AccessRules(
         token=token,
         hosts=_names(address, server.port) if local else None,
         cookie=f"lvmkit-{server.port}",
@@ -118,10 +120,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     token = os.environ.get(TOKEN_VARIABLE)
     if not token:
         parser.error(f"set {TOKEN_VARIABLE}, or use `lvmkit explore` to open the workbench")
-    visits = Visits(bundled, title="lvmkit", folders=folders_of(Path.cwd(), Path.home()))
+    visits = VisitLimit(bundled, title="lvmkit", folders=folders_of(Path.cwd(), Path.home()))
     server = _server(visits, address="127.0.0.1", port=port)
     full = partial(visits.full, server)
-    Guard(token=token, hosts=None, same_origin=False, full=full).protect(server._tornado)
+    AccessRules(token=token, hosts=None, same_origin=False, full=full).protect(server._tornado)
     run(server)
 
 
@@ -159,7 +161,7 @@ def _check_positive(**options: float | None) -> None:
             raise ValueError(msg)
 
 
-def _server(visits: Visits, *, address: str, port: int) -> Any:
+def _server(visits: VisitLimit, *, address: str, port: int) -> Any:
     """Return a server that is not yet guarded nor running."""
     if PAGE_STYLE not in pn.config.raw_css:
         pn.config.raw_css = [*pn.config.raw_css, PAGE_STYLE]

@@ -1,4 +1,4 @@
-"""Visitors' pages: a page with a title at once, the dashboard when its socket has connected."""
+"""Pages of visitors: a title at once, the dashboard when the socket has connected, and how many at a time."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ document.body.append(note);
 """What the browser runs when the socket has closed."""
 
 
-class Visits:
+class VisitLimit:
     """Makes a dashboard for each page that connects, one at a time, beside the server's loop."""
 
     def __init__(
@@ -50,11 +50,11 @@ class Visits:
         *,
         title: str,
         folders: Sequence[Path] | None = None,
-        most: int = MOST_PAGES,
+        max_pages: int = MOST_PAGES,
         minutes: float | None = None,
     ) -> None:
         self.factory, self.title, self.folders = factory, title, folders
-        self.most, self.minutes = most, minutes
+        self.max_pages, self.minutes = max_pages, minutes
         self._one = threading.Lock()
         self._counting = threading.Lock()  # not `_one`: the loop must not wait for a factory
         self._hosts: list[PageHost] = []
@@ -86,7 +86,7 @@ class Visits:
     def too_many(self) -> str:
         """The sentence for visitors when there are as many pages as there may be."""
         return (
-            f"This server shows {self.most} pages already, as many as it may. Close one that is no "
+            f"This server shows {self.max_pages} pages already, as many as it may. Close one that is no "
             "longer needed, then reload this page."
         )
 
@@ -94,14 +94,14 @@ class Visits:
         """Say why no further page can be opened, or nothing while there is room."""
         # Pages without a dashboard are small, so they are let in a while longer: a reload asks for the new page before
         # the old one is gone.
-        return "" if len(server.get_sessions("/")) < 3 * self.most + WAITING else self.too_many
+        return "" if len(server.get_sessions("/")) < 3 * self.max_pages + WAITING else self.too_many
 
     def _make(self, host: PageHost, frame: Any) -> None:
         """Make a dashboard, unless its page is gone, and put it into the page."""
         with self._one:
             if not host.connected:  # closed or reloaded while it waited for those before it
                 return
-            board, why = None, "" if self._n_shown() < self.most else self.too_many
+            board, why = None, "" if self._n_shown() < self.max_pages else self.too_many
             if not why:
                 with open_only(self.folders):
                     board, why = _made(self.factory)

@@ -1,1 +1,1 @@
-"""Parts of the stability dashboard."""
+"""Stability panel: which clusters reappear on other rows, and which number of them to take."""

@@ -1,4 +1,4 @@
-"""How stable each cluster is, by name, and which of them swap members."""
+"""Tab of the stability of each cluster, and which of them swap members."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pandas as pd
 
 from lvmkit.charts import cluster_stability_chart, cluster_stability_table, svg
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.tab import StabilityPart
 from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Picture, Table
 
 
-class Clusters(StabilityPart):
+class ClusterStabilityTab(Tab[StabilityState]):
     """Bars, and the numbers beside them."""
 
     title: ClassVar[str] = "Clusters"

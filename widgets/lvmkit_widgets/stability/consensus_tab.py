@@ -1,4 +1,4 @@
-"""The consensus heat map: pairs of clusters, which may be shared, and rows of a sample."""
+"""Tab of consensus heat maps: pairs of clusters, and rows of a sample."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import ClassVar
 
 from lvmkit.charts import consensus_chart, consensus_matrix, svg
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.tab import StabilityPart
 from lvmkit_widgets.stability.verdict_tab import cell_name
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Picture
 
 
-class Meeting(StabilityPart):
+class ConsensusTab(Tab[StabilityState]):
     """Two pictures of the same consensus matrix."""
 
     title: ClassVar[str] = "Consensus"

@@ -1,4 +1,4 @@
-"""Stability against the number of clusters or the depth: a picture, and a table to pick from."""
+"""Tab of stability against the number of clusters or the depth."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from lvmkit.charts import stability_curve_chart, stability_curve_table, svg
 from lvmkit.scores.stability.verdict import REAPPEARS
 from lvmkit_widgets.stability.repeats import Cell
 from lvmkit_widgets.stability.state import GOAL, StabilityState
-from lvmkit_widgets.stability.tab import StabilityPart
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Picture, Table
 
 WAIT = "The first results appear here within a moment."
 
 
-class Curve(StabilityPart):
+class CurveTab(Tab[StabilityState]):
     """Every method and value."""
 
     title: ClassVar[str] = "Comparison"
@@ -47,14 +47,14 @@ class Curve(StabilityPart):
         self.components = {"curve": self.curve, "values": self.table}
         self.layout = ["curve", "values"]
 
-    def bind(self, state: StabilityState) -> None:
+    def attach(self, state: StabilityState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.table.columns = columns_of(state.subject.what)
         against = "depth" if state.subject.what == "depths" else "number of clusters"
         self.curve.title = f"Stability against the {against}"
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.table.selected = row_id(self.state.picked)
 
@@ -67,7 +67,7 @@ class Curve(StabilityPart):
             text = " ".join(f"{name}: {why}" for name, why in state.table().attrs["why"].items())
             name, wait = ("stability", "") if drawn else ("", WAIT)
             self.curve.param.update(svg=drawn, alt=text or WAIT, caption=wait, download=name)
-        self.follow()
+        self.show_selection()
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""

@@ -1,4 +1,4 @@
-"""How stable clusters are: which reappear, which number of them to take, and how methods compare."""
+"""The dashboard of the stability of a clustering."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from typing import Any
 import param
 
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.stability.clusters_tab import Clusters, draw_bars, rows_of
-from lvmkit_widgets.stability.consensus_tab import Meeting, draw_consensus
-from lvmkit_widgets.stability.curve_tab import Curve, row_id
+from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab, draw_bars, rows_of
+from lvmkit_widgets.stability.consensus_tab import ConsensusTab, draw_consensus
+from lvmkit_widgets.stability.curve_tab import CurveTab, row_id
 from lvmkit_widgets.stability.data import Subject
-from lvmkit_widgets.stability.export_tab import Files
+from lvmkit_widgets.stability.export_tab import StabilityExportTab
 from lvmkit_widgets.stability.options import checked_repeats
-from lvmkit_widgets.stability.run_form import Run
+from lvmkit_widgets.stability.run_form import RunForm
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.verdict_tab import Summary, cell_name, verdict_of
+from lvmkit_widgets.stability.verdict_tab import VerdictText, cell_name, verdict_of
 from lvmkit_widgets.ui.page import target_of
-from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.ui.tabs import TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
 NOT_SAVED = f"A saved page holds {SAVED_CASES} of these pictures; this one is not among them."
 
 
-class StabilityPanel(PartsBoard[StabilityState]):
+class StabilityPanel(TabbedDashboard[StabilityState]):
     """Dashboard of the stability of a clustering, alone and against other methods and numbers of clusters.
 
     Measuring begins when a browser shows the dashboard (in Python: with `measure`), on a sample of the
@@ -66,6 +66,8 @@ class StabilityPanel(PartsBoard[StabilityState]):
     2
     """
 
+    heading_depends = frozenset({"values", "chosen", "n_repeats", "protocol", "threshold"})
+
     @checked()
     def __init__(
         self,
@@ -78,8 +80,8 @@ class StabilityPanel(PartsBoard[StabilityState]):
     ) -> None:
         subject = Subject(estimator, cohort, methods)
         state = StabilityState(subject, values=values, n_repeats=checked_repeats(n_repeats))
-        self._summary, self._run = Summary(), Run()
-        tabs = [Curve(), Clusters(), Meeting(), Files()]
+        self._summary, self._run = VerdictText(), RunForm()
+        tabs = [CurveTab(), ClusterStabilityTab(), ConsensusTab(), StabilityExportTab()]
         super().__init__(
             {"status": Status(waiting=True)},
             frame=[self._summary, self._run],
@@ -119,14 +121,8 @@ class StabilityPanel(PartsBoard[StabilityState]):
             self.measure()
         return super().to_html(path)
 
-    def static_cases(self) -> list[dict[str, Any]]:
-        """Return what else a saved page shows when the reader picks another method or value.
-
-        Returns
-        -------
-        list of dict
-            Its verdict, bars and consensus; of those beyond `SAVED_CASES` no pictures.
-        """
+    def _page_cases(self) -> list[dict[str, Any]]:
+        """Return what else a saved page shows when the reader picks another method or value."""
         state, shown, cells = self.state, self.state.picked, self.state.cells()
         known = [cell for cell in cells if state.study_of(cell) is not None]
         answers: dict[str, dict[str, Any]] = {}
@@ -140,25 +136,18 @@ class StabilityPanel(PartsBoard[StabilityState]):
                 state.pick(*shown)
         return [{"when": "values.selected", "cases": answers}]
 
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if what they tell has changed.
-
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle and footer."""
         state, subject = self.state, self.state.subject
-        if names & {"values", "chosen", "n_repeats", "protocol", "threshold"}:
-            n = f"{subject.n_rows:,} {subject.noun} · {subject.matrix.shape[1]:,} columns"
-            plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
-            self.stage.param.update(
-                title=f"Stability of {subject.name}",
-                subtitle=f"{n} · {plan} · {state.n_repeats} repeats of each",
-                footer="Clusters keep the numbers of the model. Sizes of 1 to "
-                f"{state.threshold - 1} are hidden, and some others, so that they cannot be found "
-                "by subtraction; nothing is told of clusters as small as that.",
-            )
+        n = f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns"
+        plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
+        return {
+            "title": f"Stability of {subject.name}",
+            "subtitle": f"{n} · {plan} · {state.n_repeats} repeats of each",
+            "footer": "Clusters keep the numbers of the model. Sizes of 1 to "
+            f"{state.threshold - 1} are hidden, and some others, so that they cannot be found "
+            "by subtraction; nothing is told of clusters as small as that.",
+        }
 
 
 def case_of(state: StabilityState, *, drawn: bool) -> dict[str, Any]:

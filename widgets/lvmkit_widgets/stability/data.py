@@ -1,4 +1,4 @@
-"""What a stability dashboard judges: an estimator, its rows, its clusters with their names, and rivals."""
+"""The estimator that is judged, its rows and clusters, and the methods it is compared with."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Subject:
         return int(self.matrix.shape[0])
 
     @cached_property
-    def noun(self) -> str:
+    def row_name(self) -> str:
         """What rows are, in the plural; of a cohort as in the other dashboards."""
         return Corpus(self.cohort[:1]).row_name if hasattr(self.cohort, "obs") else "rows"
 

@@ -1,4 +1,4 @@
-"""Take results away: tables, pictures, a page that works without internet, and the model."""
+"""Export tab of the stability panel: tables, pictures, page, model."""
 
 from __future__ import annotations
 
@@ -8,74 +8,10 @@ from typing import Any, ClassVar
 import lvmkit
 from lvmkit import charts
 from lvmkit.models import Model
-from lvmkit_widgets.clusters.export_tables import csv
 from lvmkit_widgets.stability.clusters_tab import clusters_frame
 from lvmkit_widgets.stability.state import GOAL, StabilityState
-from lvmkit_widgets.stability.tab import StabilityPart
 from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
-from lvmkit_widgets.ui.export import TWICE, GivesFiles, written
-from lvmkit_widgets.ui.widgets import Form
-
-FILES = {
-    "repeats": "Every repeat (CSV)",
-    "clusters": "Clusters (CSV)",
-    "curve": "Stability (PNG)",
-    "bars": "Clusters (PNG)",
-    "consensus": "Consensus (PNG)",
-    "page": "Page (HTML)",
-    "model": "Model (npz)",
-}
-HELP = {
-    "repeats": "Adjusted Rand index of every method, number and repeat.",
-    "clusters": "Stability of the clusters that are looked at, and with which they swap members.",
-    "page": "One file that answers without Python and without internet; totals only.",
-    "model": "The method and number that are looked at, fitted to all rows; of the model itself, that one "
-    "with its names. lvmkit.load reads it.",
-}
-
-
-class Files(GivesFiles, StabilityPart):
-    """Buttons that hand over files."""
-
-    title: ClassVar[str] = "Take away"
-    depends: ClassVar[frozenset[str]] = frozenset({"method", "value"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.form = Form(title="Take away")
-        self.components = {"files": self.form}
-        self.layout = "files"
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        names = [name for name in FILES if name != "model" or can_be_saved(state)]
-        buttons = [
-            {"name": name, "kind": "button", "label": FILES[name], "help": HELP.get(name)}
-            for name in names
-        ]
-        told = (
-            f"Looked at: {cell_name(state)}. Sizes below {state.threshold} are hidden everywhere. In Python, "
-            f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
-            f"measured the buttons wait; a cancel frees them. {TWICE}"
-        )
-        self.form.controls = [*buttons, {"name": "note", "kind": "note", "label": told}]
-
-    def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file; `name` is a key of `FILES`."""
-        state = self.state
-        if state.study is None and name != "model":
-            raise ValueError(NOTHING)
-        if name in ("repeats", "clusters"):
-            table = state.table() if name == "repeats" else clusters_frame(state)
-            return f"stability-{name}.csv", csv(table), "text/csv"
-        if name in ("page", "model"):
-            file = "stability.html" if name == "page" else "model.npz"
-            if name == "page":
-                return file, written(self._board.to_html, file), "text/html"
-            model = state.estimator_at()
-            return file, written(partial(lvmkit.save, model), file), "application/octet-stream"
-        return f"stability-{name}.png", charts.png(picture_of(state, name)), "image/png"
+from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 
 
 def can_be_saved(state: StabilityState) -> bool:
@@ -99,3 +35,63 @@ def picture_of(state: StabilityState, name: str) -> Any:
             charts.cluster_stability_table(study, hidden=hidden), width=760
         )
     return charts.consensus_chart(charts.consensus_matrix(study, blocks=True, hidden=hidden))
+
+
+EXPORTS: tuple[Export[StabilityState], ...] = (
+    Export(
+        "repeats",
+        "Every repeat (CSV)",
+        "stability-repeats.csv",
+        lambda state: state.table(),
+        "Adjusted Rand index of every method, number and repeat.",
+    ),
+    Export(
+        "clusters",
+        "Clusters (CSV)",
+        "stability-clusters.csv",
+        clusters_frame,
+        "Stability of the clusters that are looked at, and with which they swap members.",
+    ),
+    *(
+        Export(name, label, f"stability-{name}.png", partial(picture_of, name=name))
+        for name, label in [
+            ("curve", "Stability (PNG)"),
+            ("bars", "Clusters (PNG)"),
+            ("consensus", "Consensus (PNG)"),
+        ]
+    ),
+    page_export(
+        "stability.html", "One file that answers without Python and without internet; totals only."
+    ),
+    Export(
+        "model",
+        "Model (npz)",
+        "model.npz",
+        lambda state: written(partial(lvmkit.save, state.estimator_at()), "model.npz"),
+        "The method and number that are looked at, fitted to all rows; of the model itself, that one "
+        "with its names. lvmkit.load reads it.",
+        offered=can_be_saved,
+    ),
+)
+
+
+class StabilityExportTab(ExportTab[StabilityState]):
+    """Buttons that hand over files."""
+
+    depends: ClassVar[frozenset[str]] = frozenset({"method", "value"})
+    exports = EXPORTS
+
+    def note(self) -> str:
+        """Say what is looked at, and what files hold."""
+        state = self.state
+        return (
+            f"Looked at: {cell_name(state)}. Sizes below {state.threshold} are hidden everywhere. In Python, "
+            f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
+            f"measured the buttons wait; a cancel frees them. {TWICE}"
+        )
+
+    def content(self, export: Export[StabilityState], file: str) -> bytes:
+        """Make the contents of a file, once something is measured."""
+        if self.state.study is None and export.name != "model":
+            raise ValueError(NOTHING)
+        return super().content(export, file)

@@ -1,4 +1,4 @@
-"""What a reader asks a stability dashboard for, checked."""
+"""Validation of values, repeats and protocols of a stability study."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One repeat of one method with one value: the unit of work of a stability dashboard."""
+"""One repeat of one method with one value: the unit of work of a stability panel."""
 
 from __future__ import annotations
 

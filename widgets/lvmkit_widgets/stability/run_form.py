@@ -1,4 +1,4 @@
-"""What to compare and how often; run, cancel, go on."""
+"""Form of what to measure, and the work: run, cancel, go on."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from lvmkit_widgets.stability.options import MOST_REPEATS, parsed_values, written_values
 from lvmkit_widgets.stability.repeats import Outcome
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.tab import StabilityPart
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.sync import asked_by
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Form
 
 PROTOCOLS = [
@@ -20,7 +20,7 @@ PROTOCOLS = [
 ]
 
 
-class Run(StabilityPart):
+class RunForm(Tab[StabilityState]):
     """The plan, and the work: one repeat after the other, shown as soon as it is there."""
 
     depends: ClassVar[frozenset[str]] = frozenset({"values", "chosen", "n_repeats", "protocol"})

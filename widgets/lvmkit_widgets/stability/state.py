@@ -1,4 +1,4 @@
-"""What a stability dashboard knows and can do, without any view: testable without a browser."""
+"""State of the stability panel: studies, what is picked, and what is still to be measured."""
 
 from __future__ import annotations
 

@@ -1,17 +1,17 @@
-"""The verdict in plain words, and which number of clusters is recommended."""
+"""The verdict in words, and which number of clusters is recommended."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.tab import StabilityPart
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Text
 
 NOTHING = "Nothing has been measured yet."
 
 
-class Summary(StabilityPart):
+class VerdictText(Tab[StabilityState]):
     """Two or three sentences above everything else."""
 
     depends: ClassVar[frozenset[str]] = frozenset({"version", "method", "value", "n_repeats"})
@@ -66,7 +66,7 @@ def sampled(state: StabilityState) -> list[str]:
     cells = [cell for cell in state.cells() if state.is_sampled(cell)]
     if subject.sample is None or not cells:
         return []
-    size = f"a sample of {len(subject.sample):,} of the {subject.n_rows:,} {subject.noun}"
+    size = f"a sample of {len(subject.sample):,} of the {subject.n_rows:,} {subject.row_name}"
     if state.is_sampled(state.picked):
         return [f"So far this rests on {size}; all of them follow."]
     return [f"{len(cells)} of the {len(state.cells())} numbers compared rest on {size} so far."]

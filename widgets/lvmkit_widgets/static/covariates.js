@@ -63,16 +63,12 @@ function covariates(part, el) {
   const header = h("tr");
   const body = h("tbody");
   const grid = h("table.lvm-grid", { role: "grid" }, h("thead", {}, header), body);
-  const back = h("button.quiet", { type: "button", text: "Previous", onclick: () => turn(-1) });
-  const next = h("button.quiet", { type: "button", text: "Next", onclick: () => turn(1) });
-  const place = h("span.lvm-hint");
-  const pager = h("div.lvm-pager", {}, back, next, place);
+  const pager = pagerOf(part);
   const left = h("p.lvm-hint");
-  el.append(controls, readout, h("div.lvm-scroll", {}, grid), pager, left);
+  el.append(controls, readout, h("div.lvm-scroll", {}, grid), pager.el, left);
   const settle = roving(body, () => [...body.children]);
   let known = covariateClusters(part);
   let order = [];
-  let keys = [];
 
   function sorted() {
     const [key, direction] = part.get("sort");
@@ -90,13 +86,6 @@ function covariates(part, el) {
   }
   function compareText(a, b) {
     return typeof a === "number" ? a - b : String(a).localeCompare(String(b), "en", { numeric: true });
-  }
-  function turn(step) {
-    part.set({ page: Math.max(0, part.get("page") + step) });
-  }
-  function sortBy({ key, first }) {
-    const [old, direction] = part.get("sort");
-    part.set({ sort: [key, key === old ? (direction === "asc" ? "desc" : "asc") : first], page: 0 });
   }
   function told(j) {
     const cluster = known.labels[j];
@@ -149,12 +138,7 @@ function covariates(part, el) {
       {
         "aria-selected": String(i === part.get("selected")),
         "data-id": i,
-        onclick: pick,
-        onkeydown(event) {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          pick();
-        },
+        ...pickable(pick),
       },
       h("td.lvm-number", { text: String(i) }),
       h("td.lvm-number", { text: integer(members[i].length) }),
@@ -164,31 +148,14 @@ function covariates(part, el) {
     );
   }
   function draw() {
-    const [key, direction] = part.get("sort");
-    header.replaceChildren(
-      ...COVARIATE_COLUMNS.map((column) => {
-        const button = h("button", { type: "button", text: column.label, title: column.help, onclick: () => sortBy(column) });
-        return h(column.text ? "th" : "th.lvm-number", { scope: "col", "aria-sort": column.key === key ? `${direction}ending` : null }, button);
-      }),
-    );
+    header.replaceChildren(...sortHeader(part, COVARIATE_COLUMNS));
     order = sorted();
     const size = part.get("page_size");
-    const pages = Math.max(1, Math.ceil(order.length / size));
-    const page = Math.min(part.get("page"), pages - 1);
+    const [page] = pager.pageOf(order.length);
     const shown = order.slice(page * size, (page + 1) * size);
-    const active = el.getRootNode().activeElement;
-    const focused = body.contains(active) ? keys[[...body.children].indexOf(active)] : undefined;
-    keys = shown;
-    body.replaceChildren(...shown.map(row));
-    if (!shown.length) body.append(h("tr", {}, h("td.lvm-empty", { colspan: COVARIATE_COLUMNS.length, text: "No clusters: no covariate has a weight at this ν." })));
-    const lines = [...body.children];
-    const at = shown.indexOf(focused);
-    settle(lines[at >= 0 ? at : Math.max(0, shown.indexOf(part.get("selected")))]);
-    if (at >= 0) lines[at].focus();
-    pager.hidden = pages <= 1;
-    back.disabled = page === 0;
-    next.disabled = page >= pages - 1;
-    setText(place, `${integer(page * size + 1)}–${integer(Math.min(order.length, (page + 1) * size))} of ${integer(order.length)}`);
+    const empty = "No clusters: no covariate has a weight at this ν.";
+    fillRows(body, shown.map(row), shown, { settle, selected: part.get("selected"), empty, columns: COVARIATE_COLUMNS.length });
+    pager.show(order.length);
     const out = known.labels.reduce((n, cluster) => n + (cluster < 0), 0);
     setText(left, out ? `${integer(out)} of ${integer(known.labels.length)} covariates are left out at this ν: their weights are 0.` : "");
     left.hidden = !out;

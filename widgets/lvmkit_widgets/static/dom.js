@@ -259,3 +259,84 @@ function debounced(wait, callback) {
     timer = setTimeout(() => callback(...values), wait);
   };
 }
+
+// Attributes of what is picked by a click, Enter or the space bar.
+function pickable(act) {
+  return {
+    onclick: act,
+    onkeydown(event) {
+      if (event.key !== "Enter" && event.key !== " ") return;
+      event.preventDefault();
+      act(event);
+    },
+  };
+}
+
+// A row that sets two shares side by side, with a bar at either end; the middle cells stand between them.
+function facingRow(part, code, [a, b], widest, { turn, digits, ...attributes }, middle) {
+  const bar = (value, side) => {
+    const fill = h("i");
+    fill.style.width = `${(100 * value) / widest}%`;
+    return h(`td.lvm-bars.${side}`, { "aria-hidden": "true" }, h("span", {}, fill));
+  };
+  const pick = () => {
+    part.fire("pick", code);
+    part.announce(`${code} picked`);
+  };
+  return h(
+    `tr.lvm-pickable${turn ? ".lvm-turn" : ""}`,
+    { ...attributes, ...pickable(pick) },
+    bar(a, "lvm-left"),
+    h("td", { text: percent(a, digits) }),
+    middle,
+    h("td", { text: percent(b, digits) }),
+    bar(b, "lvm-right"),
+  );
+}
+
+// Buttons that turn the pages of a list, and what part of it is shown.
+function pagerOf(part) {
+  const turn = (step) => part.set({ page: Math.max(0, part.get("page") + step) });
+  const back = h("button.quiet", { type: "button", text: "Previous", onclick: () => turn(-1) });
+  const next = h("button.quiet", { type: "button", text: "Next", onclick: () => turn(1) });
+  const place = h("span.lvm-hint");
+  const el = h("div.lvm-pager", {}, back, next, place);
+  // The page of so many rows that is shown, and how many pages there are.
+  function pageOf(total) {
+    const pages = Math.max(1, Math.ceil(total / part.get("page_size")));
+    return [Math.min(part.get("page"), pages - 1), pages];
+  }
+  function show(total) {
+    const [page, pages] = pageOf(total);
+    const size = part.get("page_size");
+    el.hidden = pages <= 1;
+    back.disabled = page === 0;
+    next.disabled = page >= pages - 1;
+    setText(place, `${integer(total ? page * size + 1 : 0)}–${integer(Math.min(total, (page + 1) * size))} of ${integer(total)}`);
+  }
+  return { el, pageOf, show };
+}
+
+// The buttons of a sorted table's header; the column that sorts says in which direction.
+function sortHeader(part, columns) {
+  const [key, direction] = part.get("sort");
+  return columns.map((column) => {
+    const turned = direction === "asc" ? "desc" : "asc";
+    const sortBy = () => part.set({ sort: [column.key, column.key === key ? turned : column.first], page: 0 });
+    const button = h("button", { type: "button", text: column.label, title: column.help, onclick: sortBy });
+    return h(column.text ? "th" : "th.lvm-number", { scope: "col", "aria-sort": column.key === key ? `${direction}ending` : null }, button);
+  });
+}
+
+// Fill a body with rows of these keys; the row that had the focus keeps it, else the selected one can be tabbed to.
+function fillRows(body, rows, keys, { settle, selected, empty, columns }) {
+  const active = body.getRootNode().activeElement;
+  const focused = body.contains(active) ? body.lvmKeys?.[[...body.children].indexOf(active)] : undefined;
+  body.lvmKeys = keys;
+  body.replaceChildren(...rows);
+  if (!rows.length) body.append(h("tr", {}, h("td.lvm-empty", { colspan: columns, text: empty })));
+  const lines = [...body.children];
+  const at = keys.indexOf(focused);
+  settle(lines[at >= 0 ? at : Math.max(0, keys.indexOf(selected))]);
+  if (at >= 0) lines[at].focus();
+}

@@ -134,7 +134,7 @@ function heat(part, el) {
       const label = h("button.lvm-band", {
         type: "button",
         tabindex: "-1",
-        title: `${band.name}: ${integer(band.n)} ${part.get("noun")}; double-click shows only these`,
+        title: `${band.name}: ${integer(band.n)} ${part.get("row_name")}; double-click shows only these`,
         onclick: () => part.fire("pick", { cluster: band.id, code: null }),
         ondblclick: () => zoomTo(band.start, band.stop),
       }, h("span", { text: places ? band.name : "" }));
@@ -198,7 +198,7 @@ function heat(part, el) {
       whole /= 255 * (band.stop - band.start);
     }
     const about = integer((to - place.row) * part.get("per_row"));
-    const here = `${where} · here ${part.get("coarse") ? "about " : ""}${percent(value, 0)} of ${about} ${part.get("noun")}`;
+    const here = `${where} · here ${part.get("coarse") ? "about " : ""}${percent(value, 0)} of ${about} ${part.get("row_name")}`;
     setText(readout, part.get("coarse") ? here : `${here}, whole cluster ${percent(whole)}`);
   }
 
@@ -268,7 +268,7 @@ function heat(part, el) {
     event.preventDefault();
   });
 
-  part.on(["cells", "columns", "bands", "hidden", "height", "noun"], () => {
+  part.on(["cells", "columns", "bands", "hidden", "height", "row_name"], () => {
     cells = asArray(part.get("cells"), Uint8Array);
     columns = part.get("columns");
     hidden = new Set(part.get("hidden").map(([id, column]) => `${id} ${column}`));
@@ -276,7 +276,7 @@ function heat(part, el) {
     rows = columns.length ? Math.floor(cells.length / columns.length) : 0;
     cursor = null;
     canvas.style.height = `${part.get("height")}px`;
-    canvas.setAttribute("aria-label", `Heat map: ${part.get("noun")} sorted by cluster, by ${columns.length} codes. Arrow keys move, Enter picks, plus and minus zoom, zero shows all.`);
+    canvas.setAttribute("aria-label", `Heat map: ${part.get("row_name")} sorted by cluster, by ${columns.length} codes. Arrow keys move, Enter picks, plus and minus zoom, zero shows all.`);
     setText(readout, rows ? "Point at a cell, or press an arrow key. Click into the picture, then turn the wheel to zoom." : "Nothing to show yet.");
     zoomTo(0, rows);
   });

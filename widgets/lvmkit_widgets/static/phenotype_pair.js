@@ -39,8 +39,8 @@ function phenoShare(share) {
   return percent(share, share > 0 && share < 0.0995 ? 1 : 0);
 }
 
-const PHENO_STILL = ["items", "modes", "levels", "noun", "total", "both", "likeness"];
-const PHENO_MOVING = ["said", "selected", "other"];
+const PHENO_STILL = ["items", "modes", "levels", "row_name", "total", "both", "likeness"];
+const PHENO_MOVING = ["annotations", "selected", "other"];
 
 // What all cards show. Hosts take long to hand out a large field, so that each is read only when it has changed.
 function phenoBoard(part) {
@@ -52,18 +52,18 @@ function phenoBoard(part) {
     board.place = new Map(board.items.map((item) => [item.id, item]));
     board.lower = board.modes.map(({ codes, titles }) => codes.map((code, j) => `${code} ${titles[j]}`.toLowerCase()));
   };
-  board.saying = (id) => board.said[String(id)] ?? {};
-  board.called = (item) => board.saying(item.id).name || (item.hint ? `(${item.hint})` : "");
+  board.annotationOf = (id) => board.annotations[String(id)] ?? {};
+  board.called = (item) => board.annotationOf(item.id).name || (item.hint ? `(${item.hint})` : "");
   board.label = (item) => [String(item.id), board.called(item)].filter(Boolean).join(" · ");
   board.has = (item, word) => {
-    const { name = "", note = "" } = board.saying(item.id);
+    const { name = "", note = "" } = board.annotationOf(item.id);
     if (`${item.id} ${name} ${note}`.toLowerCase().includes(word)) return true;
     return item.features.some((pairs, m) => pairs.some(([j]) => board.lower[m][j].includes(word)));
   };
   board.people = (item) => {
-    if (item.having === null) return "";
-    if (item.share === null) return `share of ${board.noun} hidden`;
-    return `${phenoShare(item.share)} of ${board.noun} (${phenoCount(item.having)})`;
+    if (item.n_with_score === null) return "";
+    if (item.share === null) return `share of ${board.row_name} hidden`;
+    return `${phenoShare(item.share)} of ${board.row_name} (${phenoCount(item.n_with_score)})`;
   };
   board.read();
   return board;
@@ -132,7 +132,7 @@ function phenotype_pair(part, el) {
     body.replaceChildren(...block("In both", shared), ...block(`Only in ${first.id}`, left), ...block(`Only in ${second.id}`, right));
     grid.setAttribute("aria-label", `Phenotypes ${first.id} and ${second.id}`);
     const both = board.both[first.id]?.[second.id];
-    const people = both === undefined || both === null ? "" : ` ${integer(both)} ${board.noun} have both.`;
+    const people = both === undefined || both === null ? "" : ` ${integer(both)} ${board.row_name} have both.`;
     const same = shared.filter(([, , x, y]) => x === y).length;
     const shares = `${shared.length} shared ${shared.length === 1 ? "feature" : "features"}${shared.length ? `, ${same} with the same score` : ""}`;
     const modes = board.modes.map((mode, m) => `${mode.name} ${fixed(phenoCosine(first.features[m], second.features[m]), 2)}`);

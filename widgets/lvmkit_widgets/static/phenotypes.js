@@ -52,15 +52,15 @@ function phenoLevels(board, item) {
     const known = share === null ? "" : `, ${phenoShare(share)}`;
     return h(
       "li",
-      { "aria-label": `score ${score}: ${phenoCount(n)} ${board.noun}${known}` },
+      { "aria-label": `score ${score}: ${phenoCount(n)} ${board.row_name}${known}` },
       h("b", { text: score }),
       h("span.lvm-levelbar", { "aria-hidden": "true" }, fill),
       h("span", { text: share === null ? phenoCount(n) : phenoShare(share) }),
       h("span", { text: share === null ? "" : phenoCount(n) }),
     );
   });
-  const noun = board.noun[0].toUpperCase() + board.noun.slice(1);
-  return [h("h5", { text: `${noun} at each score` }), h("ul.lvm-levels", {}, rows)];
+  const rowName = board.row_name[0].toUpperCase() + board.row_name.slice(1);
+  return [h("h5", { text: `${rowName} at each score` }), h("ul.lvm-levels", {}, rows)];
 }
 
 function phenoMark({ mark = "", by = "", on = "" }) {
@@ -76,15 +76,15 @@ function phenoPrint(part, board, items) {
   const sheet = h("div.lvm", { style: "--ink:#111;--muted:#444;--surface:#fff;--accent:#0072b2;max-width:none" });
   sheet.append(
     ...items.map((item) => {
-      const said = board.saying(item.id);
+      const annotation = board.annotationOf(item.id);
       return h(
         "section.lvm-pheno.lvm-page",
         {},
         h("h2", { text: board.label(item) }),
         h("p.lvm-hint", { text: [stage.get("title"), stage.get("subtitle")].filter(Boolean).join(" · ") }),
         phenoFacts(board, item),
-        h("p", {}, phenoMark(said)),
-        said.note ? h("p.lvm-note", { text: said.note }) : null,
+        h("p", {}, phenoMark(annotation)),
+        annotation.note ? h("p.lvm-note", { text: annotation.note }) : null,
         phenoFeatures(board, item, { all: true }).parts,
         phenoLevels(board, item),
         h("p.lvm-footer", { text: stage.get("footer") ?? "" }),
@@ -123,7 +123,7 @@ function phenoCard(part, board, id, act) {
 
   function drawHead() {
     const mine = item();
-    const { name, mark = "" } = board.saying(id);
+    const { name, mark = "" } = board.annotationOf(id);
     title.replaceChildren(h("span.lvm-badge", { text: String(id) }), h(name ? "span" : "span.lvm-unnamed", { text: name || mine.hint || "no features" }));
     el.setAttribute("aria-label", [`Phenotype ${id}`, board.called(mine), board.people(mine), PHENO_MARKS[mark][1]].filter(Boolean).join(", "));
   }
@@ -164,7 +164,7 @@ function phenoCard(part, board, id, act) {
     );
   }
   function write(field, value) {
-    if (value !== (board.saying(id)[field] ?? "")) part.fire("edit", { id, field, value });
+    if (value !== (board.annotationOf(id)[field] ?? "")) part.fire("edit", { id, field, value });
   }
   function makeEditor() {
     const name = h("input", { id: uid("name"), type: "text", spellcheck: "false", onchange: () => write("name", name.value) });
@@ -179,19 +179,19 @@ function phenoCard(part, board, id, act) {
     const box = [h("label", { for: name.id, text: "Name" }), name, h("label", { for: note.id, text: "Note" }), note, marks, who];
     const root = () => el.getRootNode().activeElement;
     const show = () => {
-      const said = board.saying(id);
-      if (root() !== name) name.value = said.name ?? "";
-      if (root() !== note) note.value = said.note ?? "";
+      const annotation = board.annotationOf(id);
+      if (root() !== name) name.value = annotation.name ?? "";
+      if (root() !== note) note.value = annotation.note ?? "";
       name.placeholder = item().hint || "no features";
-      for (const button of buttons) button.setAttribute("aria-checked", String(button.dataset.mark === (said.mark ?? "")));
+      for (const button of buttons) button.setAttribute("aria-checked", String(button.dataset.mark === (annotation.mark ?? "")));
       settle(buttons.find((button) => button.ariaChecked === "true"));
-      setText(who, said.mark ? [said.by && `Marked by ${said.by}`, said.on].filter(Boolean).join(", ") : "");
+      setText(who, annotation.mark ? [annotation.by && `Marked by ${annotation.by}`, annotation.on].filter(Boolean).join(", ") : "");
       who.hidden = !who.textContent;
     };
     return { box, show };
   }
   function drawTalk() {
-    const said = board.saying(id);
+    const annotation = board.annotationOf(id);
     if (chosen() && !part.saved) {
       if (!editor) {
         editor = makeEditor();
@@ -201,7 +201,7 @@ function phenoCard(part, board, id, act) {
       return;
     }
     editor = null;
-    talk.replaceChildren(said.note ? h("p.lvm-note", { text: said.note }) : "", said.mark ? phenoMark(said) : "");
+    talk.replaceChildren(annotation.note ? h("p.lvm-note", { text: annotation.note }) : "", annotation.mark ? phenoMark(annotation) : "");
   }
   // After another pick: nothing else has changed.
   function place() {
@@ -270,7 +270,7 @@ function phenotypes(part, el) {
     const asked = words();
     const wanted = part.get("show");
     const kept = board.items.filter((item) => {
-      if (wanted !== "all" && (board.saying(item.id).mark || "open") !== wanted) return false;
+      if (wanted !== "all" && (board.annotationOf(item.id).mark || "open") !== wanted) return false;
       return asked.every((word) => board.has(item, word));
     });
     const [, sign, value] = PHENO_SORTS[part.get("sort")] ?? PHENO_SORTS.id;
@@ -331,10 +331,10 @@ function phenotypes(part, el) {
     for (const card of cards.values()) card.place();
     settle(cards.get(board.selected)?.el);
   }, { now: false });
-  part.on(["said"], () => {
-    const before = board.said;
+  part.on(["annotations"], () => {
+    const before = board.annotations;
     board.follow();
-    const changed = (id) => JSON.stringify(before[id]) !== JSON.stringify(board.said[id]);
+    const changed = (id) => JSON.stringify(before[id]) !== JSON.stringify(board.annotations[id]);
     for (const [id, card] of cards) if (changed(id) || board.place.get(id).alike.length) card.say();
     arrange();
   }, { now: false });

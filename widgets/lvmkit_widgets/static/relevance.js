@@ -275,9 +275,9 @@ function relevance(part, el) {
   }
   function tell(j, name, count) {
     const labels = part.get("labels");
-    const noun = labels.noun ?? "codes";
+    const columnNames = labels.columns ?? "codes";
     const hidden = j === null ? 0 : data.d - data.of(j).known.length;
-    const more = count > shown.length ? `${shown.length} of ${integer(count)} ${noun}` : `${count} ${noun}`;
+    const more = count > shown.length ? `${shown.length} of ${integer(count)} ${columnNames}` : `${count} ${columnNames}`;
     const withheld = hidden ? `; ${hidden} hidden, so that no small count shows` : "";
     const rest = labels.rest ? ` ${labels.rest}` : "";
     const empty = j !== null && (part.get("empty") ?? []).includes(j);

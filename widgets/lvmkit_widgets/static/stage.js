@@ -15,7 +15,7 @@ function partOf(model, name, { announce, follow }) {
       }
       model.save_changes();
     },
-    // Something happened; other fields that change with it travel in the same message. The last few happenings
+    // Something happened; other fields that change with it travel in the same message. The last few events
     // travel along: while Python is busy, hosts merge messages and keep only the newest value of a field.
     fire(field, value = null, changes = {}) {
       const [count = 0, what, earlier = []] = part.get(field) ?? [];

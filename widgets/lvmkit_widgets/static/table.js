@@ -15,13 +15,9 @@ function table(part, el) {
   const header = h("tr");
   const body = h("tbody");
   const grid = h("table.lvm-grid", { role: "grid" }, h("thead", {}, header), body);
-  const back = h("button.quiet", { type: "button", text: "Previous", onclick: () => turn(-1) });
-  const next = h("button.quiet", { type: "button", text: "Next", onclick: () => turn(1) });
-  const place = h("span.lvm-hint");
-  const pager = h("div.lvm-pager", {}, back, next, place);
+  const pager = pagerOf(part);
   const controls = h("div.lvm-controls", {}, find, save);
-  el.append(controls, h("div.lvm-scroll", {}, grid), pager);
-  let keys = [];
+  el.append(controls, h("div.lvm-scroll", {}, grid), pager.el);
   const settle = roving(body, () => (part.get("key") ? [...body.children] : []));
   const numeric = (column) => !["text", "code"].includes(column.kind ?? "text");
   const remote = () => part.get("total") !== null;
@@ -39,15 +35,6 @@ function table(part, el) {
     return kept.sort((a, b) => sign * compareCells(a[key], b[key]));
   }
 
-  function turn(step) {
-    part.set({ page: Math.max(0, part.get("page") + step) });
-  }
-  function sortBy(column) {
-    const [old, direction] = part.get("sort");
-    const first = numeric(column) ? "desc" : "asc";
-    const other = direction === "asc" ? "desc" : "asc";
-    part.set({ sort: [column.key, column.key === old ? other : first], page: 0 });
-  }
   function pick(row) {
     const key = row[part.get("key")];
     part.fire("pick", key, { selected: key });
@@ -71,57 +58,34 @@ function table(part, el) {
 
   function line(row, columns, widest) {
     const key = part.get("key");
-    const el = h("tr", {}, columns.map((column) => cell(row, column, widest.get(column.key))));
-    if (!key) return el;
-    el.classList.add("lvm-pickable");
-    el.setAttribute("aria-selected", String(row[key] === part.get("selected")));
-    el.addEventListener("click", () => pick(row));
-    el.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter" && event.key !== " ") return;
-      event.preventDefault();
-      pick(row);
-    });
-    return el;
+    const cells = columns.map((column) => cell(row, column, widest.get(column.key)));
+    if (!key) return h("tr", {}, cells);
+    const selected = String(row[key] === part.get("selected"));
+    return h("tr.lvm-pickable", { "aria-selected": selected, ...pickable(() => pick(row)) }, cells);
   }
 
   function drawHeader() {
-    const [sort, direction] = part.get("sort");
-    header.replaceChildren(
-      ...part.get("columns").map((column) => {
-        const button = h("button", { type: "button", text: column.label ?? column.key, title: column.help, onclick: () => sortBy(column) });
-        const order = column.key === sort ? `${direction}ending` : null;
-        return h(numeric(column) ? "th.lvm-number" : "th", { scope: "col", "aria-sort": order }, button);
-      }),
-    );
+    const described = part.get("columns").map((column) => {
+      const text = !numeric(column);
+      return { ...column, label: column.label ?? column.key, text, first: text ? "asc" : "desc" };
+    });
+    header.replaceChildren(...sortHeader(part, described));
   }
 
   function draw() {
     const size = part.get("page_size");
     const all = chosen();
     const total = part.get("total") ?? all.length;
-    const pages = Math.max(1, Math.ceil(total / size));
-    const page = Math.min(part.get("page"), pages - 1);
+    const [page] = pager.pageOf(total);
     const rows = remote() ? all : all.slice(page * size, (page + 1) * size);
     const columns = part.get("columns");
     const widest = new Map(
       columns.map(({ key }) => [key, Math.max(1e-9, ...part.get("rows").map((row) => (typeof row[key] === "number" ? row[key] : 0)))]),
     );
-    const active = el.getRootNode().activeElement;
-    const focused = body.contains(active) ? keys[[...body.children].indexOf(active)] : undefined;
-    keys = rows.map((row) => row[part.get("key")]);
-    body.replaceChildren(...rows.map((row) => line(row, columns, widest)));
-    if (!rows.length) body.append(h("tr", {}, h("td.lvm-empty", { colspan: columns.length || 1, text: part.get("empty") })));
-    const lines = [...body.children];
-    if (part.get("key") && rows.length) {
-      const at = keys.indexOf(focused);
-      settle(lines[at >= 0 ? at : Math.max(0, keys.indexOf(part.get("selected")))]);
-      if (at >= 0) lines[at].focus();
-    }
-    pager.hidden = pages <= 1;
-    back.disabled = page === 0;
-    next.disabled = page >= pages - 1;
-    const from = total ? page * size + 1 : 0;
-    setText(place, `${integer(from)}–${integer(Math.min(total, (page + 1) * size))} of ${integer(total)}`);
+    const keys = part.get("key") ? rows.map((row) => row[part.get("key")]) : [];
+    const lines = rows.map((row) => line(row, columns, widest));
+    fillRows(body, lines, keys, { settle: keys.length ? settle : () => {}, selected: part.get("selected"), empty: part.get("empty"), columns: columns.length || 1 });
+    pager.show(total);
     grid.setAttribute("aria-label", part.get("title") || "table");
   }
 

@@ -213,8 +213,8 @@ function topic_map(part, el) {
     const chosen = item(part.get("selected"));
     if (!by) {
       const share = chosen?.share;
-      const noun = part.get("noun");
-      const known = share === null ? "share hidden" : noun ? `${percent(share)} of all ${noun}` : `weight ${percent(share)} in the model`;
+      const sharesOf = part.get("shares_of");
+      const known = share === null ? "share hidden" : sharesOf ? `${percent(share)} of all ${sharesOf}` : `weight ${percent(share)} in the model`;
       const about = !chosen ? "Pick a topic." : chosen.empty ? `${chosen.label} is empty.` : `${chosen.label}: ${known}.`;
       setText(readout, term ? `“${term}” is not among the words of this model.` : about);
       return;
@@ -246,6 +246,6 @@ function topic_map(part, el) {
   observer.observe(frame);
   part.on(["items", "title"], build);
   part.on(["unread"], () => part.get("unread") && !part.saved && part.fire("seen", part.get("unread")));
-  part.on(["selected", "other", "term", "spread", "total", "noun"], draw, { now: false });
+  part.on(["selected", "other", "term", "spread", "total", "shares_of"], draw, { now: false });
   return () => observer.disconnect();
 }

@@ -42,7 +42,7 @@ function tree(part, el) {
   let active = 0;
   let cluster = new Map(); // node of the cut to its number
   let under = new Set(); // nodes below the cut
-  let having = null;
+  let nWithCode = null;
   let sums = false; // whether what is searched is counted by occurrences
   let seen = 0; // height of the box; reading it at every draw would make the browser lay out twice
 
@@ -63,7 +63,7 @@ function tree(part, el) {
   function pick(i) {
     active = i;
     part.set({ selected: i, row: nodes.rowOf(i) });
-    part.announce(`${nodes.full(i)} picked, ${nodes.size(i)} ${part.get("noun")}`);
+    part.announce(`${nodes.full(i)} picked, ${nodes.size(i)} ${part.get("row_name")}`);
   }
   // The same cut as Python makes, at once; Python takes the step.
   function change(asked) {
@@ -95,14 +95,14 @@ function tree(part, el) {
   }
   // Open every branch that holds much of what the code occurs.
   function follow() {
-    if (!having) return;
-    const total = having(0);
+    if (!nWithCode) return;
+    const total = nWithCode(0);
     if (!total) return;
     const much = [];
     const waiting = nodes.shape.n ? [0] : [];
     while (waiting.length) {
       const i = waiting.pop();
-      const n = having(i);
+      const n = nWithCode(i);
       if (!nodes.shape.children[i].length || (n !== null && n < TREE_PART * total)) continue;
       if (n === null && !opened.has(i)) continue;
       much.push(i);
@@ -141,8 +141,8 @@ function tree(part, el) {
     return marks.reverse();
   }
   function splitCell(i) {
-    if (having) {
-      const n = having(i);
+    if (nWithCode) {
+      const n = nWithCode(i);
       const whole = nodes.now.sizes[i];
       const row = nodes.rowOf(i);
       if (n === null) return h("span.lvm-treesplit", { text: "–", title: "Not shown" });
@@ -165,8 +165,8 @@ function tree(part, el) {
       piece.style.width = `${100 * value}%`;
       track.append(piece);
     };
-    fill(nodes.now.weights[i] ?? 0, having ? "lvm-all" : "lvm-in");
-    if (having && having(i) !== null && having(0)) fill(having(i) / having(0), "lvm-with");
+    fill(nodes.now.weights[i] ?? 0, nWithCode ? "lvm-all" : "lvm-in");
+    if (nWithCode && nWithCode(i) !== null && nWithCode(0)) fill(nWithCode(i) / nWithCode(0), "lvm-with");
     return track;
   }
   function item(i, k) {
@@ -176,7 +176,7 @@ function tree(part, el) {
     const siblings = shape.parent[i] < 0 ? [i] : shape.children[shape.parent[i]];
     const name = nodes.now.names[i];
     const hint = nodes.now.hints[i];
-    const label = [nodes.full(i), `${nodes.size(i)} ${nodes.now.noun}`, nodes.share(i)];
+    const label = [nodes.full(i), `${nodes.size(i)} ${nodes.now.row_name}`, nodes.share(i)];
     if (number !== undefined) label.push(`cluster ${number}`);
     if (!parts.length) label.push("leaf");
     const row = h(
@@ -242,7 +242,7 @@ function tree(part, el) {
   }
   function tell() {
     const { shape } = nodes;
-    const noun = nodes.now.noun;
+    const rowName = nodes.now.row_name;
     const code = nodes.now.code;
     sums = Boolean(code) && asArray(nodes.source.get("totals"), Int32Array).length > 0;
     const frontier = nodes.now.frontier;
@@ -261,25 +261,25 @@ function tree(part, el) {
     const chosen = i !== null && i < shape.n;
     prune.disabled = !chosen || frontier.includes(i) || (!shape.children[i].length && !under.has(i));
     grow.disabled = !chosen || !shape.children[i].length || !(frontier.includes(i) || under.has(i));
-    const total = having ? having(0) : null;
+    const total = nWithCode ? nWithCode(0) : null;
     told.hidden = !code;
     if (code) {
       const column = nodes.source.get("codes").indexOf(code);
       const title = column < 0 ? "" : nodes.source.get("titles")[column];
       const called = `${code}${title ? ` ${title}` : ""}`;
-      if (!having) setText(told, column < 0 ? `No ${nodes.now.thing} is called “${code}”.` : `Looking for ${called} …`);
-      else if (total === null) setText(told, `${called}: too few ${noun} to show.`);
-      else setText(told, `${called}: ${integer(total)} ${sums ? "times" : noun}. Orange: the part of them in a branch; gray: the part of all ${noun}. Orange longer than gray: the branch has more of it.`);
+      if (!nWithCode) setText(told, column < 0 ? `No ${nodes.now.column_name} is called “${code}”.` : `Looking for ${called} …`);
+      else if (total === null) setText(told, `${called}: too few ${rowName} to show.`);
+      else setText(told, `${called}: ${integer(total)} ${sums ? "times" : rowName}. Orange: the part of them in a branch; gray: the part of all ${rowName}. Orange longer than gray: the branch has more of it.`);
     }
     heads.replaceChildren(
       h("span", { text: "Branch" }),
-      h("span", { text: having ? `With ${code}` : "Split", title: having ? "" : "How clearly the two parts are set apart, or how well the split reappears on resampled rows: 1 is best" }),
-      h("span", { text: noun[0].toUpperCase() + noun.slice(1) }),
-      h("span", { text: having ? "Part of all" : "Share" }),
+      h("span", { text: nWithCode ? `With ${code}` : "Split", title: nWithCode ? "" : "How clearly the two parts are set apart, or how well the split reappears on resampled rows: 1 is best" }),
+      h("span", { text: rowName[0].toUpperCase() + rowName.slice(1) }),
+      h("span", { text: nWithCode ? "Part of all" : "Share" }),
     );
-    find.placeholder = `${nodes.now.thing}, meaning or branch`;
+    find.placeholder = `${nodes.now.column_name}, meaning or branch`;
     if (!shape.n) setText(note, "The tree is empty: nothing was fitted, so there is no branch to show.");
-    else if (!many) setText(note, `One leaf that holds all ${noun}: nothing was split. ${sentence(nodes.reason(0))}`);
+    else if (!many) setText(note, `One leaf that holds all ${rowName}: nothing was split. ${sentence(nodes.reason(0))}`);
     else setText(note, `${integer(rows.length)} of ${integer(shape.n)} branches shown. Up and Down move, Right opens, Left closes, Enter picks. Numbers in boxes: clusters of the cut.`);
   }
   function redraw() {
@@ -364,7 +364,7 @@ function tree(part, el) {
   part.on(["children", "source"], () => {
     nodes = treeNodes(part);
     active = part.get("selected") ?? 0;
-    having = treeHaving(part, nodes);
+    nWithCode = rowsWithCode(part, nodes);
     count();
     arrange();
     redraw();
@@ -399,15 +399,15 @@ function tree(part, el) {
   part.on(["code", "found"], () => {
     nodes.read();
     if (find.value !== nodes.now.code) find.value = nodes.now.code;
-    having = treeHaving(part, nodes);
+    nWithCode = rowsWithCode(part, nodes);
     follow();
     redraw();
   });
   nodes.source.on(["counts", "codes"], () => {
-    having = treeHaving(part, nodes);
+    nWithCode = rowsWithCode(part, nodes);
     redraw();
   }, { now: false });
-  part.on(["sizes", "weights", "hints", "names", "strength", "support", "noun", "reasons", "why", "held"], redraw, { now: false });
+  part.on(["sizes", "weights", "hints", "names", "strength", "support", "row_name", "reasons", "why", "held"], redraw, { now: false });
   requestAnimationFrame(() => show(active));
   return () => sized.disconnect();
 }

@@ -1,1 +1,1 @@
-"""Parts of the dashboard of a tensor normal mixture."""
+"""Tensor explorer: clusters of tensors, slice by slice, the entries that tell them apart, and samples."""

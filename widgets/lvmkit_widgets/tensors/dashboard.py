@@ -1,28 +1,27 @@
-"""Look into clusters of tensors: their means slice by slice, the entries that tell them apart, each sample."""
+"""The dashboard of a tensor normal mixture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from lvmkit.core import arguments
 from lvmkit_widgets.tensors import page
 from lvmkit_widgets.tensors.data import checked, modes_of, place_of, samples_of, solutions_of
-from lvmkit_widgets.tensors.export_tab import Files
+from lvmkit_widgets.tensors.export_tab import TensorExportTab
 from lvmkit_widgets.tensors.heading import FOOTER, subtitle
-from lvmkit_widgets.tensors.model_form import Choice
-from lvmkit_widgets.tensors.path_tab import Along
-from lvmkit_widgets.tensors.samples_tab import People
-from lvmkit_widgets.tensors.slices_tab import Slices
+from lvmkit_widgets.tensors.model_form import ModelForm
+from lvmkit_widgets.tensors.path_tab import PenaltyPathTab
+from lvmkit_widgets.tensors.samples_tab import SamplesTab
+from lvmkit_widgets.tensors.slices_tab import SlicesTab
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.ui.tabs import TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 
 TITLE = "Clusters of tensors"
 
 
-class TensorExplorer(PartsBoard[TensorState]):
+class TensorExplorer(TabbedDashboard[TensorState]):
     """Dashboard of a tensor normal mixture.
 
     Parameters
@@ -51,6 +50,12 @@ class TensorExplorer(PartsBoard[TensorState]):
     ValueError
         When samples, groups, names or path do not fit the model.
 
+    Notes
+    -----
+    In a page saved by `to_html` λ, clusters, modes, slices and entries keep working, for as many λ of this number of
+    clusters as there is room for. It holds nothing of single samples, and hides what fewer than 11 stand for, unless
+    they are no people.
+
     Examples
     --------
     >>> import lvmkit
@@ -61,6 +66,8 @@ class TensorExplorer(PartsBoard[TensorState]):
     >>> board.state.modes.entry(0)
     '0 · 0 · 0'
     """
+
+    heading_depends = frozenset({"history", "sets", "shown_set", "hide_small"})
 
     @arguments.checked()
     def __init__(
@@ -85,11 +92,11 @@ class TensorExplorer(PartsBoard[TensorState]):
             private=private,
         )
         self._name = name
-        choice, slices = Choice(), Slices()
+        choice, slices = ModelForm(), SlicesTab()
         super().__init__(
             {"status": Status()},
             frame=[choice],
-            tabs=[slices, Along(), People(), Files(slices.drawn)],
+            tabs=[slices, PenaltyPathTab(), SamplesTab(), TensorExportTab(slices.drawn)],
             title=TITLE,
             links=[
                 ("clusters.selected", "slices.cluster"),
@@ -107,54 +114,15 @@ class TensorExplorer(PartsBoard[TensorState]):
         ]
         self.show_state(state)
 
-    @arguments.checked()
-    def to_html(self, path: str | Path) -> Path:
-        """Save one file that answers without Python and without internet.
-
-        λ, clusters, modes, slices and entries keep working in it, for as many λ of this number of clusters
-        as there is room for. It holds nothing of single samples, and hides what fewer than 11 stand for,
-        unless they are no people.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return super().to_html(path)
-
-    def static_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead.
-
-        Returns
-        -------
-        dict
-            The models that the page has room for.
-        """
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return what a saved page has room for."""
         return page.fixed(self.state)
 
-    def static_cases(self) -> list[dict[str, Any]]:
-        """Return what a saved page shows when λ is moved.
-
-        Returns
-        -------
-        list of dict
-            As `Dashboard` describes.
-        """
+    def _page_cases(self) -> list[dict[str, Any]]:
+        """Return what a saved page shows when something else is picked."""
         return page.cases(self.state)
 
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if what they tell has changed.
-
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
-        if names & {"history", "sets", "shown_set", "hide_small"}:
-            title = f"{TITLE}: {self._name}" if self._name else TITLE
-            self.stage.param.update(title=title, subtitle=subtitle(self.state), footer=FOOTER)
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle and footer."""
+        title = f"{TITLE}: {self._name}" if self._name else TITLE
+        return {"title": title, "subtitle": subtitle(self.state), "footer": FOOTER}

@@ -1,4 +1,4 @@
-"""What is asked of a model, its samples and its path, and what modes and entries are called."""
+"""Input validation of the tensor explorer: models, samples, names of modes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class SampleSet:
     """Samples that are looked at."""
 
     values: Array  # What was measured
@@ -64,7 +64,7 @@ def checked(model: Any) -> Any:
     return model
 
 
-def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples") -> Samples:
+def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples") -> SampleSet:
     """Read samples."""
     plain = X if isinstance(X, Mapping) else getattr(X, "values", X)
     values = check_matrix(plain, "X", accept_sparse=False, allow_nd=True, dtype=np.float64)
@@ -93,7 +93,7 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
         raise ValueError(message)
     ids = range(len(values)) if known is None else known.index
     classes = None if given is None else _classes(given)
-    return Samples(values, classes, tuple(map(str, ids)), name)
+    return SampleSet(values, classes, tuple(map(str, ids)), name)
 
 
 def modes_of(

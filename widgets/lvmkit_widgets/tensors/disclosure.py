@@ -1,4 +1,4 @@
-"""What may be shown of samples that stand for people."""
+"""Suppression of small counts and small clusters of samples that stand for people."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from lvmkit.disclosure.text import coarse, shown_count
 from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
 
 
-def small_clusters(state: TensorState, place: int) -> tuple[int, ...]:
+def small_clusters(state: TensorState, index: int) -> tuple[int, ...]:
     """List the clusters whose means and discriminants are hidden now."""
-    if not state.hiding:
+    if not state.suppressing:
         return ()
-    k = state.solutions[place].n_components
-    sizes = np.bincount(state.labels(place, 0), minlength=k)
-    fitted = getattr(state.solutions[place].model, "labels_", None)
+    k = state.solutions[index].n_components
+    sizes = np.bincount(state.labels(index, 0), minlength=k)
+    fitted = getattr(state.solutions[index].model, "labels_", None)
     if fitted is not None:
         sizes = np.minimum(sizes, np.bincount(np.asarray(fitted), minlength=k))
     return tuple(int(j) for j in np.flatnonzero(sizes < THRESHOLD))
 
 
-def shown_model(state: TensorState, place: int) -> tuple[Array, Array]:
+def shown_model(state: TensorState, index: int) -> tuple[Array, Array]:
     """Return what may be shown of means and discriminants, NaN elsewhere."""
-    model = state.solutions[place].model
+    model = state.solutions[index].model
     means = np.array(model.means_, dtype=float)
     weights = np.array(model.discriminants_, dtype=float)
-    small = np.array(small_clusters(state, place), dtype=int)
-    if state.hiding and place != state.place:
+    small = np.array(small_clusters(state, index), dtype=int)
+    if state.suppressing and index != state.index:
         means = _same_means(means, np.asarray(state.solution.model.means_, dtype=float))
     means[small] = np.nan
     if 0 in small:
@@ -54,9 +54,9 @@ def _same_means(means: Array, shown: Array) -> Array:
     return result
 
 
-def strengths(state: TensorState, place: int) -> Array:
+def strengths(state: TensorState, index: int) -> Array:
     """Return how strong each entry is: the norm of its discriminants, over the clusters that are shown."""
-    weights = shown_model(state, place)[1]
+    weights = shown_model(state, index)[1]
     flat = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
     norms: Array = np.sqrt(np.nansum(flat**2, axis=0))
     return np.where(np.isnan(flat).all(axis=0), np.nan, norms) if len(flat) else norms
@@ -66,29 +66,31 @@ def rounded_bic(state: TensorState) -> Array:
     """Return BIC of every model, where small counts are hidden no finer than a pixel of its curve."""
     bic = np.array([one.bic for one in state.solutions], dtype=float)
     known = bic[np.isfinite(bic)]
-    return coarse(bic, float(np.ptp(known)) if known.size > 1 else 0.0) if state.hiding else bic
+    return (
+        coarse(bic, float(np.ptp(known)) if known.size > 1 else 0.0) if state.suppressing else bic
+    )
 
 
-def sizes_of(state: TensorState, place: int) -> tuple[list[int | str], Array]:
+def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:
     """Return the sizes of the clusters as texts or numbers, and their shares."""
-    labels = state.labels(place)
-    whole = np.bincount(labels, minlength=state.solutions[place].n_components).astype(float)
-    shown = shown_counts(whole[:, None], THRESHOLD)[1] if state.hiding else whole
+    labels = state.labels(index)
+    whole = np.bincount(labels, minlength=state.solutions[index].n_components).astype(float)
+    shown = shown_counts(whole[:, None], THRESHOLD)[1] if state.suppressing else whole
     texts = [shown_count(n, int(all_of), THRESHOLD) for n, all_of in zip(shown, whole, strict=True)]
     return texts, shown / len(labels)
 
 
-def groups_of(state: TensorState, place: int, which: int | None = None) -> pd.DataFrame | None:
+def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.DataFrame | None:
     """Count known groups by cluster."""
     groups = state.sets[state.shown_set if which is None else which].groups
     if groups is None:
         return None
-    k = state.solutions[place].n_components
+    k = state.solutions[index].n_components
     names = groups.categories
     counts = np.zeros((k, len(names)))
-    np.add.at(counts, (state.labels(place, which), groups.codes), 1)
+    np.add.at(counts, (state.labels(index, which), groups.codes), 1)
     cells, totals = (
-        _hidden(counts) if state.hiding else (counts < 0, np.zeros(len(names), dtype=bool))
+        _hidden(counts) if state.suppressing else (counts < 0, np.zeros(len(names), dtype=bool))
     )
     rows: list[dict[str, Any]] = []
     for g, name in enumerate(names):

@@ -1,4 +1,4 @@
-"""What stands above and below the slices: of what, how many, and what the numbers are."""
+"""Subtitle and footer of the tensor explorer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOOTER = (
 def subtitle(state: TensorState) -> str:
     """Say how many samples of which shape there are."""
     n, modes = len(state.samples.values), state.modes
-    few = state.hiding and n < THRESHOLD
+    few = state.suppressing and n < THRESHOLD
     shape = " × ".join(f"{size:,}" for size in modes.shape)
     more = [state.samples.name] if len(state.sets) > 1 else []
     return " · ".join(
@@ -22,6 +22,6 @@ def subtitle(state: TensorState) -> str:
             *more,
             f"<{THRESHOLD} samples" if few else counted(n, "sample"),
             f"{shape} ({' × '.join(modes.names)})",
-            state.named(state.place),
+            state.title_of(state.index),
         ]
     )

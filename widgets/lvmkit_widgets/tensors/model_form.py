@@ -1,4 +1,4 @@
-"""Which model is looked at, by λ and number of clusters, and which of its clusters."""
+"""Form that chooses the model, by λ and number of clusters, and the cluster."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from lvmkit_widgets.tensors.disclosure import sizes_of
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.tensors.tab import TensorPart
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Form, Sizes, Steps, Text
+from lvmkit_widgets.ui.history import undo_buttons
+from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.widgets import ClusterList, Form, StepSlider, Text
 
 ABOUT = (
     "Every sample is a whole table of values. A cluster's **mean** is its typical table; its **discriminant** tells "
@@ -19,17 +20,17 @@ ABOUT = (
 )
 
 
-class Choice(TensorPart):
+class ModelForm(Tab[TensorState]):
     """Beside every tab: which model, and which cluster."""
 
     depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "shown_set", "cluster"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.slider = Steps(label="λ")
+        self.slider = StepSlider(label="λ")
         self.form = Form(inline=True)
         self.about = Text(text=ABOUT, tone="note")
-        self.sizes = Sizes(noun="samples", comparable=False)
+        self.sizes = ClusterList(row_name="samples", comparable=False)
         self.components = {
             "model": self.slider,
             "choose": self.form,
@@ -38,17 +39,17 @@ class Choice(TensorPart):
         }
         self.layout = ["model", "choose", "about", "clusters"]
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         along = self.state.along
         if self.changed("along", along):
-            self.slider.options = [option(self.state, place) for place in along]
-        self.slider.selected = along.index(self.state.place)
+            self.slider.options = [option(self.state, index) for index in along]
+        self.slider.selected = along.index(self.state.index)
         self.sizes.selected = self.state.cluster
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        state, history = self.state, self.state.history
+        state = self.state
         several: list[dict[str, Any]] = [
             {
                 "name": "k",
@@ -67,12 +68,11 @@ class Choice(TensorPart):
         self.form.controls = [
             *(several if len(state.numbers) > 1 else []),
             *([best] if len(state.solutions) > 1 else []),
-            {"name": "undo", "kind": "button", "label": "↶ Undo", "disabled": not history.can_undo},
-            {"name": "redo", "kind": "button", "label": "↷ Redo", "disabled": not history.can_redo},
+            *undo_buttons(state.history),
         ]
         self.form.visible = len(state.solutions) > 1
         self.form.values = {"k": state.solution.n_components}
-        self.sizes.param.update(items=items(state, state.place), selected=state.cluster)
+        self.sizes.param.update(items=items(state, state.index), selected=state.cluster)
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
@@ -83,9 +83,9 @@ class Choice(TensorPart):
 
     def _slide(self, step: int) -> None:
         """Look at the model that the slider shows."""
-        place = self.state.along[step]
-        if place != self.state.place:
-            self.state.choose(place)
+        index = self.state.along[step]
+        if index != self.state.index:
+            self.state.choose(index)
 
     def _pick(self, cluster: int | None) -> None:
         """Look at a cluster."""
@@ -100,17 +100,13 @@ class Choice(TensorPart):
 
     def _pressed(self, name: str) -> None:
         """Choose in another way, or go a step back or forth."""
-        act = {
-            "best": self.state.choose_best,
-            "undo": self.state.undo,
-            "redo": self.state.redo,
-        }
-        act[name]()
+        if not self.state.press(name):
+            self.state.choose_best()
 
 
-def option(state: TensorState, place: int) -> dict[str, Any]:
+def option(state: TensorState, index: int) -> dict[str, Any]:
     """Describe a model for the slider."""
-    one = state.solutions[place]
+    one = state.solutions[index]
     notes = ["lowest BIC with this number of clusters"] if one.best else []
     if one.n_components == 1:
         notes.append("one cluster: there is nothing to tell apart")
@@ -118,12 +114,12 @@ def option(state: TensorState, place: int) -> dict[str, Any]:
         notes.append("no entry is selected: λ is too large to tell samples apart")
     elif not bool(getattr(one.model, "converged_", True)):
         notes.append("not converged: take it with care")
-    return {"label": state.told(place), "note": "; ".join(notes)}
+    return {"label": state.describe(index), "note": "; ".join(notes)}
 
 
-def items(state: TensorState, place: int) -> list[dict[str, Any]]:
+def items(state: TensorState, index: int) -> list[dict[str, Any]]:
     """Describe the clusters of a model."""
-    texts, shares = sizes_of(state, place)
+    texts, shares = sizes_of(state, index)
     return [
         {"id": k, "name": f"Cluster {k}", "n": n, "share": share}
         for k, (n, share) in enumerate(zip(texts, shares, strict=True))

@@ -1,4 +1,4 @@
-"""What a saved page holds: models along λ, with an answer for each; nothing of single samples."""
+"""Contents of a saved page of the tensor explorer: models along λ, nothing of single samples."""
 
 from __future__ import annotations
 
@@ -19,53 +19,56 @@ ROOM = 1_500_000  # bytes of means and discriminants; with more the page would g
 def held(state: TensorState) -> list[int]:
     """Choose the models that a page holds: of the number of clusters that is looked at."""
     along = list(state.along)
-    fields = fields_of(state, state.place)
+    fields = fields_of(state, state.index)
     size = len(fields["means"]) + len(fields["discriminants"])
     room = int(np.clip(ROOM // max(size, 1), 1, HELD))
     spread = np.linspace(0, len(along) - 1, min(room, len(along))).round().astype(int)
-    wanted = {state.place} | {i for i in along if state.solutions[i].best}
+    wanted = {state.index} | {i for i in along if state.solutions[i].best}
     return sorted({along[i] for i in spread} | wanted)
 
 
 def fixed(state: TensorState) -> dict[str, dict[str, Any]]:
     """Return the fields that a saved page shows with other values."""
-    places = held(state)
-    options = [option(state, place) for place in places]
-    if len(places) < len(state.along):
-        part = f"this page holds {len(places)} of {len(state.along)} values of λ"
+    indices = held(state)
+    options = [option(state, index) for index in indices]
+    if len(indices) < len(state.along):
+        part = f"this page holds {len(indices)} of {len(state.along)} values of λ"
         for told in options:
             told["note"] = "; ".join(filter(None, [told["note"], part]))
-    shown = {"model": {"options": options, "selected": places.index(state.place)}}
+    shown = {"model": {"options": options, "selected": indices.index(state.index)}}
     return shown | {
-        name: {"svg": draw(state, state.place, links=False)} for name, draw in _pictures(state)
+        name: {"svg": draw(state, state.index, links=False)} for name, draw in _pictures(state)
     }
 
 
 def cases(state: TensorState) -> list[dict[str, Any]]:
     """Return what a saved page shows when the reader moves λ."""
-    places = held(state)
-    if len(places) < 2:
+    indices = held(state)
+    if len(indices) < 2:
         return []
     return [
-        {"when": "model.selected", "cases": {str(i): _case(state, p) for i, p in enumerate(places)}}
+        {
+            "when": "model.selected",
+            "cases": {str(i): _case(state, p) for i, p in enumerate(indices)},
+        }
     ]
 
 
-def _case(state: TensorState, place: int) -> dict[str, Any]:
+def _case(state: TensorState, index: int) -> dict[str, Any]:
     """Return the fields that change with the model."""
     known = {
-        "slices": fields_of(state, place),
-        "entries": list_of(state, place),
-        "clusters": {"items": items(state, place)},
-        "certain": certain_fields(state, place),
-        "groups": groups_fields(state, place),
-        "agreement": {"text": agreement_text(state, place)},
-        "bic": {"alt": bic_text(state, place)},
+        "slices": fields_of(state, index),
+        "entries": list_of(state, index),
+        "clusters": {"items": items(state, index)},
+        "certain": certain_fields(state, index),
+        "groups": groups_fields(state, index),
+        "agreement": {"text": agreement_text(state, index)},
+        "bic": {"alt": bic_text(state, index)},
     }
     found = {
         f"{name}.{field}": value for name, part in known.items() for field, value in part.items()
     }
-    pictures = {f"{name}.svg": draw(state, place, links=False) for name, draw in _pictures(state)}
+    pictures = {f"{name}.svg": draw(state, index, links=False) for name, draw in _pictures(state)}
     return found | pictures
 
 

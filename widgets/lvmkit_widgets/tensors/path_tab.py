@@ -1,8 +1,7 @@
-"""Along λ and the number of clusters: which entries stay, and how good each model is."""
+"""Tab of the sparsity path and BIC, along λ and the number of clusters."""
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,13 +14,11 @@ from lvmkit.charts import (
 )
 from lvmkit_widgets.tensors.disclosure import groups_of, rounded_bic, small_clusters
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.tensors.tab import TensorPart
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.page import shortened
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Picture, Text
 
-# a page holds many pictures: a tenth of a pixel is enough for their lines
-_LINE = re.compile(r' (?:d|transform)="[^"]*"')
-_LONG = re.compile(r"\d+\.\d{2,}")
 ALONE = (
     "One model was passed. To see what becomes of it with other λ or numbers of clusters, pass "
     "`path=lvmkit.models.select_penalty(X, 3)` or `select_tensor_components(X)` too."
@@ -37,7 +34,7 @@ BIC_HELP = (
 )
 
 
-class Along(TensorPart):
+class PenaltyPathTab(Tab[TensorState]):
     """The sparsity path, and BIC."""
 
     title: ClassVar[str] = "Along λ"
@@ -60,7 +57,7 @@ class Along(TensorPart):
             {"row": ["sparsity", ["bic", "numbers"]], "widths": [1.5, 1]},
         ]
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what there is, before it is drawn."""
         path = self.state.solution.path
         self.alone.visible = path is None
@@ -78,10 +75,10 @@ class Along(TensorPart):
             (self.numbers, draw_numbers),
         ):
             if part.visible:
-                key = (draw.__name__, state.place, state.hiding)
-                part.param.update(svg=self.picture(partial(draw, state, state.place), *key))
-        self.sparsity.alt = f"Strength of entries against λ. {state.named(state.place)}."
-        self.bic.alt = self.numbers.alt = bic_text(state, state.place)
+                key = (draw.__name__, state.index, state.suppressing)
+                part.param.update(svg=self.picture(partial(draw, state, state.index), *key))
+        self.sparsity.alt = f"Strength of entries against λ. {state.title_of(state.index)}."
+        self.bic.alt = self.numbers.alt = bic_text(state, state.index)
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
@@ -98,9 +95,9 @@ class Along(TensorPart):
         state.choose(next(i for i, s in enumerate(state.solutions) if s.model is wanted))
 
 
-def draw_sparsity(state: TensorState, place: int, *, links: bool = True) -> str:
+def draw_sparsity(state: TensorState, index: int, *, links: bool = True) -> str:
     """Draw the strength of entries against λ; of models with a hidden cluster none are shown."""
-    one = state.solutions[place]
+    one = state.solutions[index]
     path, modes = one.path, state.modes
     hidden = [
         other.step
@@ -112,37 +109,37 @@ def draw_sparsity(state: TensorState, place: int, *, links: bool = True) -> str:
     table = sparsity_path_table(
         path, selected=one.step, hidden=hidden, mode_names=modes.names, labels=modes.labels
     )
-    return _short(svg(sparsity_path_chart(table, width=620, links=links)))
+    return shortened(svg(sparsity_path_chart(table, width=620, links=links)))
 
 
-def draw_bic(state: TensorState, place: int, *, links: bool = True) -> str:
+def draw_bic(state: TensorState, index: int, *, links: bool = True) -> str:
     """Draw BIC against λ."""
-    chart = tensor_selection_chart(_table(state, place), against="penalty", width=460, links=links)
-    return _short(svg(chart))
+    chart = tensor_selection_chart(_table(state, index), against="penalty", width=460, links=links)
+    return shortened(svg(chart))
 
 
-def draw_numbers(state: TensorState, place: int, *, links: bool = True) -> str:
+def draw_numbers(state: TensorState, index: int, *, links: bool = True) -> str:
     """Draw BIC against the number of clusters."""
     chart = tensor_selection_chart(
-        _table(state, place), against="n_components", width=460, links=links
+        _table(state, index), against="n_components", width=460, links=links
     )
-    return _short(svg(chart))
+    return shortened(svg(chart))
 
 
-def bic_text(state: TensorState, place: int) -> str:
+def bic_text(state: TensorState, index: int) -> str:
     """Say what the curves of BIC show at a model."""
-    bic = rounded_bic(state)[place]
+    bic = rounded_bic(state)[index]
     return (
-        f"{state.named(place)}: BIC {bic:,.0f}."
-        if state.hiding
-        else f"{state.named(place)}: BIC {bic:,.1f}."
+        f"{state.title_of(index)}: BIC {bic:,.0f}."
+        if state.suppressing
+        else f"{state.title_of(index)}: BIC {bic:,.1f}."
     )
 
 
-def _table(state: TensorState, place: int) -> Any:
+def _table(state: TensorState, index: int) -> Any:
     """Tabulate BIC and error rates with a model marked."""
-    one = state.solutions[place]
-    table = state.remembered(f"selection {state.hiding}", lambda: _whole_table(state))
+    one = state.solutions[index]
+    table = state.remembered(f"selection {state.suppressing}", lambda: _whole_table(state))
     chosen = (table["n_components"] == one.n_components) & (table["step"] == one.step)
     return table.assign(selected=chosen)
 
@@ -150,14 +147,7 @@ def _table(state: TensorState, place: int) -> Any:
 def _whole_table(state: TensorState) -> Any:
     """Tabulate BIC; error rates only where no count of groups is hidden, since they could be found from these."""
     truth = state.sets[0].groups
-    if state.hiding and truth is not None:
+    if state.suppressing and truth is not None:
         counted = (groups_of(state, i, 0) for i in range(len(state.solutions)))
         truth = None if any(c is None or c.attrs["hidden"] for c in counted) else truth
     return tensor_selection_table(state.path, truth=truth)
-
-
-def _short(picture: str) -> str:
-    """Round the numbers of lines to a tenth."""
-    return _LINE.sub(
-        lambda line: _LONG.sub(lambda number: f"{float(number[0]):.1f}", line[0]), picture
-    )

@@ -1,4 +1,4 @@
-"""The samples: how surely each belongs to its cluster, which stand at a border, and known groups."""
+"""Tab of the samples: posteriors, samples at a border, known groups."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from lvmkit.charts import (
 from lvmkit.scores import adjusted_rand, error_rate
 from lvmkit_widgets.tensors.disclosure import groups_of
 from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
-from lvmkit_widgets.tensors.tab import TensorPart
 from lvmkit_widgets.tensors.tables import samples_table
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Table, Text
 
 EACH = 300  # samples that have a bar each
@@ -37,7 +37,7 @@ EVERY = (
 GROUPS = "How many samples of each known group are in each cluster. Groups are not used to fit."
 
 
-class People(TensorPart):
+class SamplesTab(Tab[TensorState]):
     """Posteriors, samples at the border, known groups."""
 
     title: ClassVar[str] = "Samples"
@@ -76,7 +76,7 @@ class People(TensorPart):
             {"row": ["certain", "border"], "widths": [1, 1.5]},
         ]
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what there is, before it is drawn."""
         samples = self.state.samples
         self.each.visible = len(samples.values) <= EACH
@@ -94,11 +94,11 @@ class People(TensorPart):
         ]
         self.form.values = {"set": state.shown_set, "hide": state.hide_small}
         self.form.visible = bool(self.form.controls)
-        if self.changed("model", state.place, state.shown_set, state.hiding, state.cluster):
+        if self.changed("model", state.index, state.shown_set, state.suppressing, state.cluster):
             self._draw()
             self.border.param.update(**border_of(state))
-            self.groups.param.update(**groups_fields(state, state.place))
-            self.agreement.text = agreement_text(state, state.place)
+            self.groups.param.update(**groups_fields(state, state.index))
+            self.agreement.text = agreement_text(state, state.index)
             self.agreement.visible = bool(self.agreement.text)
 
     def connect(self, board: Dashboard) -> None:
@@ -119,7 +119,7 @@ class People(TensorPart):
     def _tell(self, sample: int) -> None:
         """Say how likely a sample belongs to each cluster."""
         state = self.state
-        theta = state.posteriors(state.place)[sample]
+        theta = state.posteriors(state.index)[sample]
         order = np.argsort(-theta, kind="stable")[:4]
         shares = ", ".join(f"cluster {k} {theta[k]:.1%}" for k in order)
         group = "" if state.samples.groups is None else f" ({state.samples.groups[sample]})"
@@ -130,22 +130,22 @@ class People(TensorPart):
     def _draw(self) -> None:
         """Draw the posteriors."""
         state = self.state
-        theta = state.posteriors(state.place)
+        theta = state.posteriors(state.index)
         if self.each.visible:
             table = structure_plot_table(theta, groups=state.samples.groups)
             self.each.param.update(
                 svg=svg(structure_plot_chart(table, width=760, picked=state.cluster)),
                 alt=f"How likely each of {len(theta):,} samples belongs to each cluster.",
             )
-        self.certain.param.update(**certain_fields(state, state.place))
+        self.certain.param.update(**certain_fields(state, state.index))
 
 
-def certain_fields(state: TensorState, place: int) -> dict[str, Any]:
+def certain_fields(state: TensorState, index: int) -> dict[str, Any]:
     """Draw the histogram of largest posteriors."""
     table = posterior_histogram_table(
-        state.posteriors(place), threshold=THRESHOLD if state.hiding else None
+        state.posteriors(index), threshold=THRESHOLD if state.suppressing else None
     )
-    picked = state.cluster if place == state.place else None
+    picked = state.cluster if index == state.index else None
     return {
         "svg": svg(posterior_histogram_chart(table, width=440, picked=picked)),
         "alt": "Histograms of the largest posterior of the samples of each cluster.",
@@ -168,12 +168,12 @@ def border_of(state: TensorState) -> dict[str, Any]:
     return {"columns": columns, "rows": rows, "page": 0, "selected": None, "empty": empty}
 
 
-def groups_fields(state: TensorState, place: int) -> dict[str, Any]:
+def groups_fields(state: TensorState, index: int) -> dict[str, Any]:
     """Describe known groups by cluster."""
-    table = groups_of(state, place)
+    table = groups_of(state, index)
     if table is None:
         return {"columns": [], "rows": [], "visible": False}
-    k = state.solutions[place].n_components
+    k = state.solutions[index].n_components
     columns = [
         {"key": "group", "label": "Group", "kind": "text"},
         *({"key": f"c{j}", "label": f"Cluster {j}", "kind": "integer"} for j in range(k)),
@@ -182,13 +182,13 @@ def groups_fields(state: TensorState, place: int) -> dict[str, Any]:
     return {"columns": columns, "rows": table.to_dict("records"), "visible": True}
 
 
-def agreement_text(state: TensorState, place: int) -> str:
+def agreement_text(state: TensorState, index: int) -> str:
     """Say how well clusters and known groups agree."""
-    counted = groups_of(state, place)
-    if counted is None or (state.hiding and counted.attrs["hidden"]):
+    counted = groups_of(state, index)
+    if counted is None or (state.suppressing and counted.attrs["hidden"]):
         return ""
     groups = state.samples.groups.codes
-    labels = state.labels(place)
+    labels = state.labels(index)
     return (
         f"With the best matching of clusters to groups, {error_rate(groups, labels):.1%} of the samples are elsewhere "
         f"(error rate); adjusted Rand index {adjusted_rand(groups, labels):.2f}, where 1 is the same and 0 is chance."

@@ -1,4 +1,4 @@
-"""Slices of the clusters' means and discriminants, and the list of selected entries."""
+"""Tab of slices of means and discriminants, and of the selected entries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from lvmkit.charts import svg, tensor_slice_chart, tensor_slice_table
 from lvmkit.charts._modes import strongest
 from lvmkit_widgets.tensors.disclosure import shown_model, small_clusters
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.tensors.tab import TensorPart
 from lvmkit_widgets.tensors.tables import entries_table
+from lvmkit_widgets.ui.component import packed
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Table, TensorSlices
 
 MOST = 500  # entries in the list
@@ -29,7 +30,7 @@ ENTRIES_HELP = (
 )
 
 
-class Slices(TensorPart):
+class SlicesTab(Tab[TensorState]):
     """A slice as heat map, and the list of selected entries."""
 
     title: ClassVar[str] = "Means and entries"
@@ -50,9 +51,9 @@ class Slices(TensorPart):
         self.components = {"slices": self.slices, "entries": self.entries}
         self.layout = {"row": ["slices", "entries"], "widths": [1.5, 1]}
 
-    def bind(self, state: TensorState) -> None:
+    def attach(self, state: TensorState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         modes = state.modes
         order = len(modes.names)
         self.slices.param.update(
@@ -64,21 +65,21 @@ class Slices(TensorPart):
             columns=1 if order > 1 else 0,
             at=[0] * order,
             outlined=state.solution.n_selected <= CROWDED,
-            **fields_of(state, state.place),
+            **fields_of(state, state.index),
         )
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         state = self.state
-        if self.changed("model", state.place, state.hiding):
-            self.slices.param.update(**fields_of(state, state.place))
+        if self.changed("model", state.index, state.suppressing):
+            self.slices.param.update(**fields_of(state, state.index))
         self.slices.param.update(cluster=state.cluster, entry=state.entry)
         self.entries.selected = state.entry
 
     def refresh(self) -> None:
         """Show the state as it is now."""
-        self.entries.param.update(**list_of(self.state, self.state.place))
-        self.follow()
+        self.entries.param.update(**list_of(self.state, self.state.index))
+        self.show_selection()
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
@@ -94,7 +95,7 @@ class Slices(TensorPart):
     def drawn(self) -> str:
         """Draw the slice that the reader sees, without links."""
         state, view = self.state, self.slices
-        means, weights = shown_model(state, state.place)
+        means, weights = shown_model(state, state.index)
         k = min(state.cluster, len(means) - 1)
         first = np.zeros((1, *means.shape[1:]))
         shown, told = {
@@ -108,37 +109,37 @@ class Slices(TensorPart):
             shown[k],
             axes,
             at,
-            selected=marked(state, state.place) if view.outlined else None,
+            selected=marked(state, state.index) if view.outlined else None,
             mode_names=state.modes.names,
             labels=state.modes.labels,
         )
         limit = strongest(shown) if view.scale == "all" else strongest(table["value"].to_numpy())
-        title = f"{told} of cluster {k} · {state.named(state.place)}"
+        title = f"{told} of cluster {k} · {state.title_of(state.index)}"
         return svg(tensor_slice_chart(table, limit=limit, title=title, links=False))
 
 
-def marked(state: TensorState, place: int) -> Any:
+def marked(state: TensorState, index: int) -> Any:
     """Return the entries to outline: the selected ones, unless all are."""
-    selected = np.asarray(state.solutions[place].model.selected_, dtype=bool)
+    selected = np.asarray(state.solutions[index].model.selected_, dtype=bool)
     return selected & ~selected.all()
 
 
-def fields_of(state: TensorState, place: int) -> dict[str, Any]:
+def fields_of(state: TensorState, index: int) -> dict[str, Any]:
     """Describe a model for the browser."""
-    means, weights = shown_model(state, place)
-    selected = np.asarray(state.solutions[place].model.selected_, dtype=bool)
+    means, weights = shown_model(state, index)
+    selected = np.asarray(state.solutions[index].model.selected_, dtype=bool)
     return {
         "clusters": [f"Cluster {k}" for k in range(len(means))],
-        "means": means.astype("<f4").tobytes(),
-        "discriminants": weights.astype("<f4").tobytes(),
-        "selected": selected.astype(np.uint8).tobytes(),
-        "hidden": list(small_clusters(state, place)),
+        "means": packed(means, "<f4"),
+        "discriminants": packed(weights, "<f4"),
+        "selected": packed(selected, np.uint8),
+        "hidden": list(small_clusters(state, index)),
     }
 
 
-def list_of(state: TensorState, place: int) -> dict[str, Any]:
+def list_of(state: TensorState, index: int) -> dict[str, Any]:
     """Describe the selected entries of a model for the browser."""
-    table = entries_table(state, place)
+    table = entries_table(state, index)
     order = len(state.modes.names)
     names = [*table.columns[1 : order + 1]]
     columns: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""What the dashboard of a tensor normal mixture knows and can do, without any view."""
+"""State of the tensor explorer: the model shown, what is picked, and the history."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import param
 from lvmkit.charts._modes import Modes
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
 from lvmkit.core.typing import Array, Labels
-from lvmkit_widgets.tensors.data import Samples, Solution, samples_of
-from lvmkit_widgets.ui.history import History, Step, Walks
+from lvmkit_widgets.tensors.data import SampleSet, Solution, samples_of
+from lvmkit_widgets.ui.history import History, Step, UndoRedo
 from lvmkit_widgets.ui.words import counted
 
 THRESHOLD = 11
@@ -24,7 +24,7 @@ START = (
 )
 
 
-class TensorState(Walks, param.Parameterized):
+class TensorState(UndoRedo, param.Parameterized):
     """Models, the one that is looked at, what is picked of it, and the steps that led there."""
 
     cluster = param.Integer(default=0, bounds=(0, None), doc="Cluster that is picked.")
@@ -41,7 +41,7 @@ class TensorState(Walks, param.Parameterized):
         start: int,
         modes: Modes,
         *,
-        samples: Samples,
+        samples: SampleSet,
         path: Any = None,
         private: bool = True,
     ) -> None:
@@ -53,22 +53,22 @@ class TensorState(Walks, param.Parameterized):
         self.cluster = min(1, self.solution.n_components - 1)
 
     @property
-    def place(self) -> int:
+    def index(self) -> int:
         """Place of the model that is looked at."""
         return int(self.history.value)
 
     @property
     def solution(self) -> Solution:
         """The model that is looked at."""
-        return self.solutions[self.place]
+        return self.solutions[self.index]
 
     @property
-    def samples(self) -> Samples:
+    def samples(self) -> SampleSet:
         """The samples that are looked at."""
         return self.sets[self.shown_set]
 
     @property
-    def hiding(self) -> bool:
+    def suppressing(self) -> bool:
         """Whether small counts are hidden now."""
         return self.private and self.hide_small
 
@@ -91,11 +91,11 @@ class TensorState(Walks, param.Parameterized):
         k = self.solution.n_components
         return tuple(i for i, s in enumerate(self.solutions) if s.n_components == k)
 
-    def posteriors(self, place: int, which: int | None = None) -> Array:
+    def posteriors(self, index: int, which: int | None = None) -> Array:
         """Return how likely each sample belongs to each cluster of a model, (n, K)."""
-        key = (place, self.shown_set if which is None else which)
+        key = (index, self.shown_set if which is None else which)
         if key not in self._posteriors:
-            values, one = self.sets[key[1]].values, self.solutions[place]
+            values, one = self.sets[key[1]].values, self.solutions[index]
             alone = np.ones((len(values), 1))
             several = one.n_components > 1
             self._posteriors[key] = (
@@ -103,47 +103,47 @@ class TensorState(Walks, param.Parameterized):
             )
         return self._posteriors[key]
 
-    def labels(self, place: int, which: int | None = None) -> Labels:
+    def labels(self, index: int, which: int | None = None) -> Labels:
         """Return the most likely cluster of each sample."""
-        return self.posteriors(place, which).argmax(axis=1)
+        return self.posteriors(index, which).argmax(axis=1)
 
-    def told(self, place: int) -> str:
+    def describe(self, index: int) -> str:
         """Name a model."""
-        one = self.solutions[place]
+        one = self.solutions[index]
         return f"λ = {penalty_text(one.penalty)} · {entries_text(one.n_selected)}"
 
-    def named(self, place: int) -> str:
+    def title_of(self, index: int) -> str:
         """Name a model with its number of clusters."""
-        return f"{counted(self.solutions[place].n_components, 'cluster')}, {self.told(place)}"
+        return f"{counted(self.solutions[index].n_components, 'cluster')}, {self.describe(index)}"
 
     # -- steps -----------------------------------------------------------------------------------
 
-    def choose(self, place: int) -> None:
+    def choose(self, index: int) -> None:
         """Look at another model."""
-        if not 0 <= place < len(self.solutions):
-            message = f"There is no model {place}; there are 0 to {len(self.solutions) - 1}."
+        if not 0 <= index < len(self.solutions):
+            message = f"There is no model {index}; there are 0 to {len(self.solutions) - 1}."
             raise ValueError(message)
-        self._step(int(place), f"Showed {self.named(place)}", f"state.choose({int(place)})")
+        self._select(int(index), f"Showed {self.title_of(index)}", f"state.choose({int(index)})")
 
     def choose_best(self) -> None:
         """Look at the model that is recommended: as the path does, or with the lowest BIC."""
-        place = self.recommended
-        self._step(place, f"Recommended: {self.named(place)}", "state.choose_best()")
+        index = self.recommended
+        self._select(index, f"Recommended: {self.title_of(index)}", "state.choose_best()")
 
     def choose_n_components(self, n_components: int) -> None:
         """Look at a number of clusters, with the λ of the lowest BIC."""
-        places = [i for i, s in enumerate(self.solutions) if s.n_components == n_components]
-        if not places:
+        indices = [i for i, s in enumerate(self.solutions) if s.n_components == n_components]
+        if not indices:
             known = ", ".join(map(str, self.numbers))
             message = (
                 f"There is no model with {counted(n_components, 'cluster')}; there are {known}."
             )
             raise ValueError(message)
-        bic = [np.nan_to_num(self.solutions[i].bic, nan=np.inf) for i in places]
-        best = [i for i in places if self.solutions[i].best]
-        place = best[0] if best else places[int(np.argmin(bic))]
+        bic = [np.nan_to_num(self.solutions[i].bic, nan=np.inf) for i in indices]
+        best = [i for i in indices if self.solutions[i].best]
+        index = best[0] if best else indices[int(np.argmin(bic))]
         code = f"state.choose_n_components({int(n_components)})"
-        self._step(place, f"Showed {self.named(place)}", code)
+        self._select(index, f"Showed {self.title_of(index)}", code)
 
     def pick(self, cluster: int) -> None:
         """Look at a cluster."""
@@ -185,13 +185,6 @@ class TensorState(Walks, param.Parameterized):
                 self.hide_small = shown
 
     # -- inside ----------------------------------------------------------------------------------
-
-    def _step(self, place: int, text: str, code: str) -> None:
-        """Take a step, unless we stand there."""
-        if place == self.place:
-            self.message = f"{text}."
-            return
-        self._go(self.history.done(text, code, place), f"{text}.")
 
     def _go(self, history: History[int], message: str) -> None:
         """Stand somewhere in the history, with a cluster picked that is there."""

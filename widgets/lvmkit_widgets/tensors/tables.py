@@ -1,4 +1,4 @@
-"""Entries, models and samples as tables to take away."""
+"""Entries, models and samples as tables."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from lvmkit_widgets.tensors.disclosure import rounded_bic, shown_model, sizes_of
 from lvmkit_widgets.tensors.state import TensorState
 
 
-def entries_table(state: TensorState, place: int | None = None) -> pd.DataFrame:
+def entries_table(state: TensorState, index: int | None = None) -> pd.DataFrame:
     """Return one row per selected entry, strongest first."""
-    at = state.place if place is None else place
+    at = state.index if index is None else index
     model, modes = state.solutions[at].model, state.modes
     strength = strengths(state, at)
     chosen = np.flatnonzero(np.asarray(model.selected_).ravel())
     chosen = chosen[np.argsort(-np.nan_to_num(strength[chosen]), kind="stable")]
     means, weights = shown_model(state, at)
-    places = np.unravel_index(chosen, modes.shape)
+    indices = np.unravel_index(chosen, modes.shape)
     table = pd.DataFrame({"entry": chosen})
-    for name, labels, j in zip(modes.names, modes.labels, places, strict=True):
+    for name, labels, j in zip(modes.names, modes.labels, indices, strict=True):
         table[name if name not in table else f"{name} "] = np.array(labels, dtype=object)[j]
     table["strength"] = strength[chosen]
     for k in range(1, len(means)):
@@ -33,7 +33,7 @@ def entries_table(state: TensorState, place: int | None = None) -> pd.DataFrame:
 
 def samples_table(state: TensorState) -> pd.DataFrame:
     """Return the cluster of every sample: for this machine, not to be shared."""
-    theta = state.posteriors(state.place)
+    theta = state.posteriors(state.index)
     order = np.argsort(-theta, axis=1, kind="stable")
     rows = np.arange(len(theta))
     table = pd.DataFrame({"sample": state.samples.ids})
@@ -58,9 +58,9 @@ def models_table(state: TensorState) -> pd.DataFrame:
             "log_likelihood": float(getattr(one.model, "log_likelihood_", np.nan)),
             "clusters": "; ".join(map(str, sizes_of(state, i)[0])),
             "best": one.best,
-            "selected": i == state.place,
+            "selected": i == state.index,
         }
         for i, one in enumerate(state.solutions)
     ]
     table = pd.DataFrame(rows)
-    return table.drop(columns="log_likelihood") if state.hiding else table
+    return table.drop(columns="log_likelihood") if state.suppressing else table

@@ -1,1 +1,1 @@
-"""Parts of the topic relevance dashboard."""
+"""Topic relevance: words, map, documents and trends of the topics of fitted models."""

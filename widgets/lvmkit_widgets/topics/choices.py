@@ -1,4 +1,4 @@
-"""First choices of a topic dashboard: what to put documents in order by; and how many topics fit."""
+"""Defaults of the topic dashboard: attributes to order documents by, and a check of the number of topics."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from lvmkit.cohorts.corpus import Corpus, runs
 from lvmkit.mixtures.refit import check_size
 
 
-def check_fit(k: int, n: int, d: int, noun: str, thing: str) -> None:
+def check_fit(k: int, n: int, d: int, row_name: str, column_name: str) -> None:
     """Check that so many topics can be found."""
     try:
         check_size(k, n, d)
     except ValueError as error:
-        told = str(error).replace("clusters", "topics").replace("patients", noun)
-        raise ValueError(told.replace("codes", f"{thing}s")) from error
+        told = str(error).replace("clusters", "topics").replace("patients", row_name)
+        raise ValueError(told.replace("codes", f"{column_name}s")) from error
 
 
 def first_order(corpus: Corpus) -> str:

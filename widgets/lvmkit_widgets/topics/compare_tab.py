@@ -1,15 +1,15 @@
-"""Two topics face to face."""
+"""Tab that sets two topics side by side."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Versus
+from lvmkit_widgets.ui.widgets import TermComparison
 
 
-class Pair(TopicPart):
+class TopicComparisonTab(TopicTab):
     """The words that tell two topics apart."""
 
     title: ClassVar[str] = "Compare two"
@@ -19,7 +19,7 @@ class Pair(TopicPart):
 
     def __init__(self) -> None:
         super().__init__()
-        self.versus = Versus(
+        self.versus = TermComparison(
             title="What tells two topics apart",
             help="Words that add most to the distance of the two topics (the Jensen-Shannon "
             "divergence of the map), those of one above the line, those of the other below; "
@@ -28,7 +28,7 @@ class Pair(TopicPart):
         self.components = {"versus": self.versus}
         self.layout = "versus"
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.versus.param.update(first=self.state.topic, second=self.state.other)
 

@@ -1,4 +1,4 @@
-"""Read the topics of fitted models: their words, their map, their documents, and what to call them."""
+"""The dashboard of the topics of fitted models."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from typing import Any
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.topics import page
-from lvmkit_widgets.topics.compare_tab import Pair
-from lvmkit_widgets.topics.documents_tab import Reading
-from lvmkit_widgets.topics.export_tab import Files
-from lvmkit_widgets.topics.fit_form import Fit
+from lvmkit_widgets.topics.compare_tab import TopicComparisonTab
+from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab
+from lvmkit_widgets.topics.export_tab import TopicExportTab
+from lvmkit_widgets.topics.fit_form import TopicFitTab
 from lvmkit_widgets.topics.heading import footer, left_out_of, subtitle
-from lvmkit_widgets.topics.sidebar import Strip
+from lvmkit_widgets.topics.sidebar import TopicSidebar
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.terms_tab import LINKS, Terms
-from lvmkit_widgets.topics.topics_tab import Listing
-from lvmkit_widgets.topics.trends_tab import Course
-from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.topics.terms_tab import LINKS, TopicTermsTab
+from lvmkit_widgets.topics.topics_tab import TopicListTab
+from lvmkit_widgets.topics.trends_tab import TrendsTab
+from lvmkit_widgets.ui.tabs import TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status, Text
 
 
-class TopicRelevance(PartsBoard[TopicState]):
+class TopicRelevance(TabbedDashboard[TopicState]):
     """Dashboard of the topics of one fitted model, or of several with different numbers of topics.
 
     Parameters
@@ -60,6 +60,8 @@ class TopicRelevance(PartsBoard[TopicState]):
     {'0': 'Heart'}
     """
 
+    heading_depends = frozenset({"versions", "position", "hide_small", "read"})
+
     @checked()
     def __init__(
         self,
@@ -77,14 +79,14 @@ class TopicRelevance(PartsBoard[TopicState]):
             corpus = Corpus(cohort, texts=texts, private=private, name=name)
         state = TopicState(models, corpus)
         self._name = name or ("" if corpus is None else corpus.name)
-        self._strip, self._reading = Strip(), Reading()
-        self._course = Course(self._reading)
+        self._strip, self._reading = TopicSidebar(), TopicDocumentsTab()
+        self._trends = TrendsTab(self._reading)
         self._texts = False
-        first = [Terms(), Listing(), self._reading, Pair(), self._course]
+        first = [TopicTermsTab(), TopicListTab(), self._reading, TopicComparisonTab(), self._trends]
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._strip],
-            tabs=[*first, Fit(), Files()],
+            tabs=[*first, TopicFitTab(), TopicExportTab()],
             title="Topics",
             links=LINKS,
         )
@@ -134,38 +136,20 @@ class TopicRelevance(PartsBoard[TopicState]):
             finally:
                 self._texts, documents.needs_python = False, False
 
-    def static_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead.
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return the words that a saved page has room for, and documents if they are asked for."""
+        return page.fixed(self.state, self._trends, texts=self._texts)
 
-        Returns
-        -------
-        dict
-            The words that the page has room for, and documents if they are asked for.
-        """
-        return page.fixed(self.state, self._course, texts=self._texts)
+    def _page_cases(self) -> list[dict[str, Any]]:
+        """Return the numbers of each model, for the slider of a saved page."""
+        return page.cases(self.state, self._trends, texts=self._texts)
 
-    def static_cases(self) -> list[dict[str, Any]]:
-        """Return what else a saved page shows when the reader moves to another model.
-
-        Returns
-        -------
-        list of dict
-            For each model, all its numbers.
-        """
-        return page.cases(self.state, self._course, texts=self._texts)
-
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if what they tell has changed.
-
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
-        if names & {"versions", "position", "hide_small", "read"}:
-            left_out = left_out_of(self.state)
-            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
-            title = f"Topics of {self._name}" if self._name else "Topics"
-            self.stage.param.update(
-                title=title, subtitle=subtitle(self.state), footer=footer(self.state)
-            )
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle, footer and what is left out."""
+        title = f"Topics of {self._name}" if self._name else "Topics"
+        return {
+            "title": title,
+            "subtitle": subtitle(self.state),
+            "footer": footer(self.state),
+            "left_out": left_out_of(self.state),
+        }

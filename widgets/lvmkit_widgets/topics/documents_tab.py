@@ -1,14 +1,14 @@
-"""The documents that stand for a topic, with its words marked; people are never listed."""
+"""Tab of the documents that stand for a topic, with its words marked; people are never listed."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.jobs import Progress
-from lvmkit_widgets.ui.widgets import Documents, Text
+from lvmkit_widgets.ui.widgets import DocumentList, Text
 
 MARKED = 40  # words of a topic that are marked in texts
 NO_TEXT = (
@@ -18,7 +18,7 @@ NO_TEXT = (
 )
 
 
-class Reading(TopicPart):
+class TopicDocumentsTab(TopicTab):
     """Documents with the largest share of the topic that is picked."""
 
     title: ClassVar[str] = "Documents"
@@ -27,7 +27,7 @@ class Reading(TopicPart):
     def __init__(self) -> None:
         super().__init__()
         self._at_work = False
-        self.documents = Documents(
+        self.documents = DocumentList(
             title="Typical documents",
             help="Documents with the largest share of the topic; among equal ones those whose words "
             "are most like the topic's. Of long texts you first see the passage in which the topic's "
@@ -38,13 +38,13 @@ class Reading(TopicPart):
         self.components = {"documents": self.documents, "no_documents": self.without}
         self.layout = ["documents", "no_documents"]
 
-    def bind(self, state: TopicState) -> None:
+    def attach(self, state: TopicState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.documents.visible = has_texts(state)
         self.without.visible = not has_texts(state)
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.documents.topic = self.state.topic
 

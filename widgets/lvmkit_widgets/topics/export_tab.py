@@ -1,107 +1,20 @@
-"""Take results away: tables, pictures, a page that works without internet, and the model."""
+"""Export tab of the topic dashboard: tables, pictures, page, model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts import png, relevance_chart, svg, topic_map_chart, topic_map_table
+from lvmkit.charts import relevance_chart, topic_map_chart, topic_map_table
 from lvmkit.mixtures.topic_figures import TopicFigures
-from lvmkit_widgets.clusters.export_tables import csv
 from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicPart
 from lvmkit_widgets.topics.topics_tab import topics_frame
-from lvmkit_widgets.ui.export import TWICE, GivesFiles, written
-from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 
 WORDS = 100  # of each topic in the table that is taken away
-FILES = {
-    "topics": "Topics (CSV)",
-    "terms": "Words by topic (CSV)",
-    "documents": "Shares by document (CSV)",
-    "map": "Map (SVG)",
-    "map_png": "Map (PNG)",
-    "words": "Words of this topic (SVG)",
-    "words_png": "Words of this topic (PNG)",
-    "page": "Page (HTML)",
-    "model": "Model (npz)",
-}
-HELP = {
-    "topics": "Share, coherence and first words of each topic.",
-    "terms": f"The {WORDS} most relevant words of each topic at the λ of now.",
-    "documents": "The topic mixture of every document.",
-    "page": "One file that answers without Python and without internet: λ, topics, words, compare.",
-    "model": "With the names of the topics; lvmkit.load reads it.",
-}
-
-
-class Files(GivesFiles, TopicPart):
-    """Buttons that hand over files."""
-
-    title: ClassVar[str] = "Take away"
-    depends: ClassVar[frozenset[str]] = frozenset({"versions", "position", "hide_small"})
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.form = Form(title="Take away")
-        self.components = {"files": self.form}
-        self.layout = "files"
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        names = [name for name in FILES if name != "documents" or documents_may_go(state)]
-        buttons = [
-            {"name": name, "kind": "button", "label": FILES[name], "help": HELP.get(name)}
-            for name in names
-        ]
-        note = {"name": "note", "kind": "note", "label": note_of(state)}
-        texts = {
-            "name": "texts",
-            "kind": "check",
-            "label": "Put the typical documents and their texts into the page",
-            "wide": True,
-        }
-        asked = [texts] if has_texts(state) and not state.private else []
-        self.form.controls = [*buttons, *asked, note]
-        self.form.values = {"texts": bool(self.form.values.get("texts"))}
-
-    def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file; `name` is a key of `FILES`."""
-        state = self.state
-        state.read_all(
-            [state.topics]
-        )  # files never hold numbers of the model alone beside a corpus
-        tables: dict[str, Callable[[TopicState], pd.DataFrame]] = {
-            "topics": topics_frame,
-            "terms": terms_frame,
-            "documents": documents_frame,
-        }
-        if name in tables:
-            return f"{name}.csv", csv(tables[name](state)), "text/csv"
-        if name in ("page", "model"):
-            file = "topics.html" if name == "page" else "model.npz"
-            texts = bool(self.form.values.get("texts"))
-            write = (
-                (lambda path: self._board.to_html(path, texts=texts))
-                if name == "page"
-                else state.save
-            )
-            return (
-                file,
-                written(write, file),
-                "text/html" if name == "page" else "application/octet-stream",
-            )
-        stem = name.removesuffix("_png")
-        chart = map_picture(state) if stem == "map" else words_picture(state)
-        file = "topic-map" if stem == "map" else f"words-of-topic-{state.topic}"
-        if name.endswith("_png"):
-            return f"{file}.png", png(chart), "image/png"
-        return f"{file}.svg", svg(chart).encode(), "image/svg+xml"
 
 
 def documents_may_go(state: TopicState) -> bool:
@@ -119,9 +32,9 @@ def note_of(state: TopicState) -> str:
     return "The page holds no text of a document unless you ask for it."
 
 
-def word_rows(figures: TopicFigures, topic: int, *, most: int, balance: float) -> pd.DataFrame:
+def word_rows(figures: TopicFigures, topic: int, *, max_items: int, balance: float) -> pd.DataFrame:
     """Tabulate the most relevant words of a topic."""
-    best = figures.best(topic, max_items=most, balance=balance)
+    best = figures.best(topic, max_items=max_items, balance=balance)
     share, overall = figures.centers[topic, best], figures.overall[best]
     words = [figures.topics.words[i] for i in best]
     totals = [figures.total(word) for word in words]
@@ -154,7 +67,7 @@ def terms_frame(state: TopicState) -> pd.DataFrame:
     """Return the most relevant words of every topic at the λ of now."""
     figures, parts = state.figures, []
     for topic in range(state.topics.k):
-        rows = word_rows(figures, topic, most=WORDS, balance=state.balance)
+        rows = word_rows(figures, topic, max_items=WORDS, balance=state.balance)
         parts.append(rows.assign(rank=range(1, len(rows) + 1)))
     table = pd.concat(parts, ignore_index=True)
     table["name"] = [state.topics.names[j] for j in table["cluster"]]
@@ -184,7 +97,7 @@ def map_picture(state: TopicState) -> Any:
 def words_picture(state: TopicState) -> Any:
     """Draw the words of the topic that is picked."""
     figures, topic = state.figures, state.topic
-    rows = word_rows(figures, topic, most=30, balance=state.balance)
+    rows = word_rows(figures, topic, max_items=30, balance=state.balance)
     if figures.counts is not None:
         size, unit = float(figures.counts.sizes[topic]), "records"
     else:
@@ -192,3 +105,84 @@ def words_picture(state: TopicState) -> Any:
         size = words * float(figures.topics.mass[topic])
         unit = "records" if state.topics.of_records else "words"
     return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)
+
+
+EXPORTS: tuple[Export[TopicState], ...] = (
+    Export(
+        "topics",
+        "Topics (CSV)",
+        "topics.csv",
+        topics_frame,
+        "Share, coherence and first words of each topic.",
+    ),
+    Export(
+        "terms",
+        "Words by topic (CSV)",
+        "terms.csv",
+        terms_frame,
+        f"The {WORDS} most relevant words of each topic at the λ of now.",
+    ),
+    Export(
+        "documents",
+        "Shares by document (CSV)",
+        "documents.csv",
+        documents_frame,
+        "The topic mixture of every document.",
+        offered=documents_may_go,
+    ),
+    Export("map", "Map (SVG)", "topic-map.svg", map_picture),
+    Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
+    Export(
+        "words",
+        "Words of this topic (SVG)",
+        lambda state: f"words-of-topic-{state.topic}.svg",
+        words_picture,
+    ),
+    Export(
+        "words_png",
+        "Words of this topic (PNG)",
+        lambda state: f"words-of-topic-{state.topic}.png",
+        words_picture,
+    ),
+    page_export(
+        "topics.html",
+        "One file that answers without Python and without internet: λ, topics, words, compare.",
+    ),
+    Export(
+        "model",
+        "Model (npz)",
+        "model.npz",
+        lambda state: written(state.save, "model.npz"),
+        "With the names of the topics; lvmkit.load reads it.",
+    ),
+)
+
+
+class TopicExportTab(ExportTab[TopicState]):
+    """Buttons that hand over files."""
+
+    depends: ClassVar[frozenset[str]] = frozenset({"versions", "position", "hide_small"})
+    exports = EXPORTS
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        super().refresh()
+        self.form.values = {"texts": bool(self.form.values.get("texts"))}
+
+    def options(self) -> list[dict[str, Any]]:
+        """Offer to put texts into the page."""
+        label = "Put the typical documents and their texts into the page"
+        texts = {"name": "texts", "kind": "check", "label": label, "wide": True}
+        return [texts] if has_texts(self.state) and not self.state.private else []
+
+    def note(self) -> str:
+        """Say what files hold."""
+        return note_of(self.state)
+
+    def content(self, export: Export[TopicState], file: str) -> bytes:
+        """Make the contents of a file, never of numbers of the model alone beside a corpus."""
+        self.state.read_all([self.state.topics])
+        if export.name == "page":
+            texts = bool(self.form.values.get("texts"))
+            return written(lambda path: self._board.to_html(path, texts=texts), file)
+        return super().content(export, file)

@@ -1,16 +1,16 @@
-"""Fit another number of topics, or another kind of model, beside the dashboard."""
+"""Tab that fits another number of topics, or another kind of model."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
 from lvmkit_widgets.topics.state import KINDS, TopicState
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form, Table
 
 
-class Fit(TopicPart):
+class TopicFitTab(TopicTab):
     """What to fit, and the models there are."""
 
     title: ClassVar[str] = "Fit another"
@@ -40,9 +40,9 @@ class Fit(TopicPart):
         self.components = {"fit": self.form, "fitted": self.table}
         self.layout = ["fit", "fitted"]
 
-    def bind(self, state: TopicState) -> None:
+    def attach(self, state: TopicState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         options = [[kind, KINDS[kind]] for kind in state.kinds()]
         self.form.visible = state.corpus is not None
         self.form.controls = [

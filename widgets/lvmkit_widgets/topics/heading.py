@@ -1,4 +1,4 @@
-"""What stands above and below the topics: which model of which corpus, and what the numbers are."""
+"""Subtitle and footer of the topic dashboard, and what the model leaves out."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from lvmkit_widgets.topics.state import TopicState
 def subtitle(state: TopicState) -> str:
     """Say how many documents, words and topics there are, and how the fit ended."""
     corpus, topics = state.corpus, state.topics
-    thing = "words" if corpus is None else f"{corpus.column_name}s"
+    column_name = "words" if corpus is None else f"{corpus.column_name}s"
     rows = [] if corpus is None else [f"{len(corpus):,} {corpus.row_name}"]
     plural = "topic" if topics.k == 1 else "topics"
     parts = [
         *rows,
-        f"{len(topics.words):,} {thing}",
+        f"{len(topics.words):,} {column_name}",
         f"{topics.k} {plural}",
         topics.kind,
         "" if state.private and state.hide_small else topics.how,  # as many steps as the data need

@@ -1,4 +1,4 @@
-"""What a saved page of topics holds: numbers for every model, small counts of people hidden."""
+"""Contents of a saved page of topics: numbers for every model, small counts of people hidden."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lvmkit_widgets.topics.sidebar import topic_items
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.terms_tab import TOP, labels_of, map_items
 from lvmkit_widgets.topics.topics_tab import listing_rows
-from lvmkit_widgets.topics.trends_tab import Course, caption_of, draw_course
+from lvmkit_widgets.topics.trends_tab import TrendsTab, caption_of, draw_course
 
 SAVED_CELLS = 280_000  # numbers, topics times words, of all models; about 5.4 bytes each
 SHARED = ("codes", "titles", "totals")  # the same for models of the same words
@@ -29,7 +29,7 @@ def saved_words(state: TopicState) -> dict[tuple[str, ...], list[int]]:
     }
 
 
-def fixed(state: TopicState, course: Course, *, texts: bool) -> dict[str, dict[str, Any]]:
+def fixed(state: TopicState, course: TrendsTab, *, texts: bool) -> dict[str, dict[str, Any]]:
     """Return the fields that a saved page shows with other values."""
     columns = saved_words(state)[state.topics.words]
     labels = labels_of(state, len(columns), len(state.topics.words))
@@ -53,7 +53,7 @@ def documents_of(state: TopicState) -> dict[str, Any]:
     return {"items": items, "marks": marks, "opened": None}
 
 
-def cases(state: TopicState, course: Course, *, texts: bool) -> list[dict[str, Any]]:
+def cases(state: TopicState, course: TrendsTab, *, texts: bool) -> list[dict[str, Any]]:
     """Return what the page shows when the reader moves to another model."""
     if len(state.versions) < 2:
         return []

@@ -1,16 +1,16 @@
-"""The models and their topics beside every tab, and the name of the topic that is picked."""
+"""Slider over models, topic list and the name of a topic beside every tab."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Form, Sizes, Steps
+from lvmkit_widgets.ui.widgets import ClusterList, Form, StepSlider
 
 
-class Strip(TopicPart):
+class TopicSidebar(TopicTab):
     """Which model, its topics with their shares, and a name for the one that is picked."""
 
     depends: ClassVar[frozenset[str]] = frozenset(
@@ -19,8 +19,8 @@ class Strip(TopicPart):
 
     def __init__(self) -> None:
         super().__init__()
-        self.models = Steps(label="Number of topics", title="Models")
-        self.sizes = Sizes(
+        self.models = StepSlider(label="Number of topics", title="Models")
+        self.sizes = ClusterList(
             title="Topics",
             comparable=False,
             help="Numbers are those of the model (rows of centers_) and never change; names are "
@@ -38,8 +38,8 @@ class Strip(TopicPart):
         self.models.visible = len(state.versions) > 1
         self.models.param.update(options=model_steps(state), selected=state.position)
         if self.changed("items", state.figures):
-            noun = "documents" if state.corpus is None else state.corpus.row_name
-            self.sizes.param.update(items=topic_items(state), noun=noun)
+            row_name = "documents" if state.corpus is None else state.corpus.row_name
+            self.sizes.param.update(items=topic_items(state), row_name=row_name)
         self.sizes.selected = state.topic
         self.naming.controls = [
             {
@@ -84,12 +84,12 @@ def topic_items(state: TopicState) -> list[dict[str, Any]]:
     """Describe the topics of the model that is shown."""
     figures = state.figures
     hints, empty = figures.hints(max_items=8), figures.topics.empty
-    noun = "" if figures.leading is None or state.corpus is None else state.corpus.row_name
+    row_name = "" if figures.leading is None or state.corpus is None else state.corpus.row_name
     return [
         {
             "id": j,
             "name": label,
-            "n": "empty" if j in empty else f"{n:,} {_counted(noun, n)}" if noun else n,
+            "n": "empty" if j in empty else f"{n:,} {_counted(row_name, n)}" if row_name else n,
             "share": share,
             "note": "empty: no word and no share" if j in empty else f"{label}: {hint}",
         }
@@ -99,6 +99,6 @@ def topic_items(state: TopicState) -> list[dict[str, Any]]:
     ]
 
 
-def _counted(noun: str, n: int | str) -> str:
+def _counted(row_name: str, n: int | str) -> str:
     """Return a noun for so many."""
-    return noun.removesuffix("s") if n == 1 else noun
+    return row_name.removesuffix("s") if n == 1 else row_name

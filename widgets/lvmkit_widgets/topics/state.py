@@ -1,4 +1,4 @@
-"""What a topic dashboard knows and can do, without any view: testable without a browser."""
+"""State of the topic dashboard: models, what is picked, and how documents are ordered."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class TopicState(param.Parameterized):
             self._coherence[key] = found
         return self._coherence[key]
 
-    def typical(self, topic: int, *, most: int = TYPICAL) -> list[int]:
+    def typical(self, topic: int, *, max_items: int = TYPICAL) -> list[int]:
         """Find the documents that stand for a topic."""
         topics, corpus = self.topics, self.corpus
         if corpus is None or topic in topics.empty:
@@ -173,7 +173,7 @@ class TopicState(param.Parameterized):
         length = np.sqrt(np.maximum(np.asarray(X.multiply(X).sum(axis=1)).ravel(), 1.0))
         likeness = np.asarray(X @ center).ravel() / length
         order = np.lexsort((-likeness, -share[near].round(2)))
-        return [int(i) for i in near[order[:most]]]
+        return [int(i) for i in near[order[:max_items]]]
 
     def rename(self, topic: int, name: str) -> None:
         """Name a topic; the model keeps the name in its `annotations_`."""

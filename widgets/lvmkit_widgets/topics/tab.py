@@ -1,4 +1,4 @@
-"""A part of the topic dashboard."""
+"""Base of the tabs of the topic dashboard."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.ui.tabs import StatePart
+from lvmkit_widgets.ui.tabs import Tab
 
 
-class TopicPart(StatePart[TopicState]):
+class TopicTab(Tab[TopicState]):
     """A part of the topic dashboard; its marks pick topics and words."""
 
     def pick(self, mark: Mapping[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The topic map beside the words of a topic; a word that is picked resizes the map."""
+"""Tab of the topic map beside the words of a topic."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from lvmkit.charts import topic_map_table
 from lvmkit.mixtures.topics import Topics, page_words
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.topics.topics_tab import shares_of
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Relevance, TopicMap
@@ -33,7 +33,7 @@ LINKS = [
 ]
 
 
-class Terms(TopicPart):
+class TopicTermsTab(TopicTab):
     """Map and words side by side."""
 
     title: ClassVar[str] = "Words and map"
@@ -56,18 +56,18 @@ class Terms(TopicPart):
         self.components = {"map": self.map, "relevance": self.relevance}
         self.layout = {"row": ["map", "relevance"], "widths": [1, 1.35]}
 
-    def bind(self, state: TopicState) -> None:
+    def attach(self, state: TopicState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
-        thing = "word" if state.corpus is None else state.corpus.column_name
+        super().attach(state)
+        column_name = "word" if state.corpus is None else state.corpus.column_name
         self.relevance.param.update(
             labels=labels_of(state),
-            help=help_of(thing),
-            title=f"{thing.capitalize()}s of the topic",
+            help=help_of(column_name),
+            title=f"{column_name.capitalize()}s of the topic",
         )
         self.relevance.download = "terms"
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.relevance.cluster = self.map.selected = self.state.topic
         self.map.other = self.state.other
@@ -90,7 +90,7 @@ class Terms(TopicPart):
             term=state.term,
             spread=self.relevance.spread,
             total=self.relevance.spread_total,
-            noun=shares_of(state),
+            shares_of=shares_of(state),
             unread=state.unread,
         )
 
@@ -135,25 +135,25 @@ def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
 def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str, str]:
     """Say what the columns of the words are."""
     corpus = state.corpus
-    thing = "word" if corpus is None else corpus.column_name
+    column_name = "word" if corpus is None else corpus.column_name
     read = state.figures.read
     labels = {
-        "code": thing.capitalize(),
-        "find": thing,
-        "noun": f"{thing}s",
+        "code": column_name.capitalize(),
+        "find": column_name,
+        "columns": f"{column_name}s",
         "inside": "in topic",
         "all": "overall",
         "bars": "Frequency" if read and not state.private else "Shares",
         "balance": "1 frequent in the topic · 0 typical of it",
         "none": "Select a topic.",
-        "lift_help": f"Share in the topic divided by the share overall: how typical the {thing} is",
+        "lift_help": f"Share in the topic divided by the share overall: how typical the {column_name} is",
     }
     if n_shown < n_words:
-        labels["rest"] = f"This page holds {n_shown:,} of {n_words:,} {thing}s."
+        labels["rest"] = f"This page holds {n_shown:,} of {n_words:,} {column_name}s."
     if state.private and corpus is not None:
-        share = f"Share of the {corpus.row_name} of the topic with the {thing}"
-        overall = f"Share of all {corpus.row_name} with the {thing}"
-        n = f"{corpus.row_name.capitalize()} of the topic with the {thing}"
+        share = f"Share of the {corpus.row_name} of the topic with the {column_name}"
+        overall = f"Share of all {corpus.row_name} with the {column_name}"
+        n = f"{corpus.row_name.capitalize()} of the topic with the {column_name}"
         told = {"n": "n", "n_help": n, "share": "In topic"}
         return labels | told | {"share_help": share, "overall_help": overall}
     documents = "documents" if corpus is None else corpus.row_name
@@ -163,19 +163,19 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
         "n": "In topic",
         "total": "Overall",
         "share": "Share",
-        "n_help": f"Expected {counted} the {thing} that come from this topic",
-        "total_help": f"All {counted} the {thing}",
-        "share_help": f"Probability of the {thing} in the topic",
-        "overall_help": f"Probability of the {thing} {weighed}",
+        "n_help": f"Expected {counted} the {column_name} that come from this topic",
+        "total_help": f"All {counted} the {column_name}",
+        "share_help": f"Probability of the {column_name} in the topic",
+        "overall_help": f"Probability of the {column_name} {weighed}",
     }
 
 
-def help_of(thing: str) -> str:
+def help_of(column_name: str) -> str:
     """Explain the table of words."""
     return (
-        f"λ = 1 ranks {thing}s by how frequent they are in the topic; λ = 0 by how much more frequent "
+        f"λ = 1 ranks {column_name}s by how frequent they are in the topic; λ = 0 by how much more frequent "
         "they are there than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is "
         "λ·log(share) + (1−λ)·log(share ÷ overall share). The wide gray bar is the frequency overall, "
-        f"the blue one inside it the part of the topic. Pick a {thing} to see its topics; search finds "
-        f"every {thing}, not only the {TOP} first."
+        f"the blue one inside it the part of the topic. Pick a {column_name} to see its topics; search finds "
+        f"every {column_name}, not only the {TOP} first."
     )

@@ -1,4 +1,4 @@
-"""All topics of a model in one table: what a map shows, for reading and for taking away."""
+"""Tab of all topics of a model in one table."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Table
 
 WORDS = 10  # of a topic in the table
 
 
-class Listing(TopicPart):
+class TopicListTab(TopicTab):
     """Number, name, share, coherence and first words of every topic."""
 
     title: ClassVar[str] = "All topics"
@@ -38,7 +38,7 @@ class Listing(TopicPart):
         self.components = {"overview": self.table}
         self.layout = "overview"
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.table.selected = self.state.topic
 
@@ -62,7 +62,7 @@ class Listing(TopicPart):
 
 
 def listing_columns(
-    noun: str, thing: str, *, coherent: bool, counted: bool, shares: str
+    row_name: str, column_name: str, *, coherent: bool, counted: bool, shares: str
 ) -> list[dict[str, Any]]:
     """Describe the columns."""
     columns: list[dict[str, Any]] = [
@@ -76,15 +76,15 @@ def listing_columns(
         },
     ]
     if counted:
-        help_text = f"{noun.capitalize()} in which no topic has a larger share"
+        help_text = f"{row_name.capitalize()} in which no topic has a larger share"
         columns.append(
-            {"key": "n", "label": noun.capitalize(), "kind": "integer", "help": help_text}
+            {"key": "n", "label": row_name.capitalize(), "kind": "integer", "help": help_text}
         )
     if coherent:
         help_text = "Closer to 0 is better; compare topics of one corpus only."
         coherence = {"key": "coherence", "label": "Coherence", "kind": "number", "help": help_text}
         columns.append(coherence | {"digits": 1})
-    return [*columns, {"key": "words", "label": f"{thing.capitalize()}s", "kind": "text"}]
+    return [*columns, {"key": "words", "label": f"{column_name.capitalize()}s", "kind": "text"}]
 
 
 def shares_of(state: TopicState) -> str:

@@ -1,4 +1,4 @@
-"""Shares of the topics along the order of the documents, a date, or another attribute."""
+"""Tab of the shares of topics along a date, another attribute, or the order of the documents."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pandas as pd
 from lvmkit.charts import svg, topic_trends_chart, topic_trends_table
 from lvmkit.core.typing import Array
 from lvmkit.disclosure import suppression_with_totals
-from lvmkit_widgets.topics.documents_tab import Reading
+from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicPart
+from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
@@ -21,7 +21,7 @@ PLACES = "Order of the documents"
 NOTHING = "none"
 
 
-class Course(TopicPart):
+class TrendsTab(TopicTab):
     """One picture, and what it is drawn along."""
 
     title: ClassVar[str] = "Along an order"
@@ -29,7 +29,7 @@ class Course(TopicPart):
         {"versions", "position", "topic", "order", "bands", "hide_small", "read"}
     )
 
-    def __init__(self, reading: Reading) -> None:
+    def __init__(self, reading: TopicDocumentsTab) -> None:
         super().__init__()
         self.reading = reading
         self.form = Form(inline=True)
@@ -48,9 +48,9 @@ class Course(TopicPart):
         self.components = {"along": self.form, "course": self.course, "no_order": self.without}
         self.layout = ["along", "course", "no_order"]
 
-    def bind(self, state: TopicState) -> None:
+    def attach(self, state: TopicState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self.course.needs_python = state.private
 
     def refresh(self) -> None:

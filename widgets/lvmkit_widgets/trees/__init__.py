@@ -1,1 +1,1 @@
-"""The tree navigator: its state, the numbers it shows, and its parts."""
+"""Tree navigator: nested clusters, what splits them, where to cut the tree, and the rows of a branch."""

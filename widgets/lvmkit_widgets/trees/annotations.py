@@ -1,4 +1,4 @@
-"""What the reader makes of a tree: a cut and names, as values; every change returns a new one."""
+"""The cut and the names of nodes, as values: every change returns a new one."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ FIRST_CLUSTERS = 64  # of a tree that nobody has cut yet, at most
 
 
 @dataclass(frozen=True)
-class Marked:
+class NamedCut:
     """A cut and names: the unit of undo and redo."""
 
     frontier: tuple[int, ...]  # The nodes of the cut, from left to right
     names: tuple[tuple[int, str], ...] = ()  # (int, str): Nodes and what they are called
 
-    def renamed(self, node: int, name: str) -> Marked:
+    def renamed(self, node: int, name: str) -> NamedCut:
         """Name a node."""
         names = {key: value for key, value in self.names if key != node}
         names |= {node: name} if name else {}
         return replace(self, names=tuple(sorted(names.items())))
 
-    def cut_at(self, layout: TreeLayout, nodes: Sequence[int]) -> Marked:
+    def cut_at(self, layout: TreeLayout, nodes: Sequence[int]) -> NamedCut:
         """Cut the tree."""
         return replace(self, frontier=tuple(sorted(nodes, key=lambda i: int(layout.start[i]))))
 
-    def pruned(self, layout: TreeLayout, node: int) -> Marked:
+    def pruned(self, layout: TreeLayout, node: int) -> NamedCut:
         """Make one cluster of a node and all below it."""
         frontier = opened_to(layout, self.frontier, node)
         below = set(layout.tree.walk(node))
         return self.cut_at(layout, [*(i for i in frontier if i not in below), node])
 
-    def split(self, layout: TreeLayout, node: int) -> Marked:
+    def split(self, layout: TreeLayout, node: int) -> NamedCut:
         """Make clusters of the two parts of a node."""
         frontier = opened_to(layout, self.frontier, node)
         if node not in frontier:
@@ -51,7 +51,7 @@ class Marked:
         return {NAMES: {str(i): name for i, name in self.names}, CUT: list(self.frontier)}
 
     @classmethod
-    def kept_with(cls, layout: TreeLayout, notes: Any) -> Marked:
+    def kept_with(cls, layout: TreeLayout, notes: Any) -> NamedCut:
         """Read what `to_annotations` wrote; what belongs to another tree is left out."""
         known = notes if isinstance(notes, Mapping) else {}
         given, cut = known.get(NAMES), known.get(CUT, ())

@@ -1,11 +1,11 @@
-"""The clusters of the cut in one table, and cuts that the slider does not make."""
+"""Tab of the clusters of the cut, and of other cuts."""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreePart
+from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.trees.tables import clusters_table
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Form, Table
@@ -14,7 +14,7 @@ LISTED = 2_000  # clusters in the table
 SHOWN = 5  # codes of each
 
 
-class Clusters(TreePart):
+class CutTab(TreeTab):
     """What the cut makes of the tree."""
 
     title: ClassVar[str] = "Clusters"
@@ -46,7 +46,7 @@ class Clusters(TreePart):
         self.table.visible = self.form.visible = not state.empty
         if state.empty:
             return
-        if self.changed("rows", state.figures, state.marked, state.balance):
+        if self.changed("rows", state.figures, state.named_cut, state.balance):
             self.table.param.update(columns=columns_of(state), rows=rows_of(state))
         self.form.controls = [
             {
@@ -63,7 +63,7 @@ class Clusters(TreePart):
         ]
         self.form.values = {"k": len(state.frontier)}
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.table.selected = self.state.node
 
@@ -101,9 +101,9 @@ def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
     return [
         {"key": "cluster", "label": "Cluster", "kind": "integer"},
         {"key": "name", "label": "Branch", "kind": "text"},
-        {"key": "n", "label": state.noun.capitalize(), "kind": "integer"},
+        {"key": "n", "label": state.row_name.capitalize(), "kind": "integer"},
         {"key": "share", "label": "Share", "kind": "bar"},
-        {"key": "terms", "label": f"{state.thing.capitalize()}s", "kind": "text"},
+        {"key": "terms", "label": f"{state.column_name.capitalize()}s", "kind": "text"},
     ]
 
 

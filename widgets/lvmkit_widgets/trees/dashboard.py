@@ -1,31 +1,28 @@
-"""Walk through a tree of clusters: what its branches are, what splits them, and where to cut it."""
+"""The dashboard of a tree of clusters."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
-
-import panel as pn
 
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core.arguments import checked
 from lvmkit.trees import Tree
+from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.trees import page
-from lvmkit_widgets.trees.clusters_tab import Clusters
-from lvmkit_widgets.trees.export_tab import Files
+from lvmkit_widgets.trees.clusters_tab import CutTab
+from lvmkit_widgets.trees.export_tab import TreeExportTab
 from lvmkit_widgets.trees.heading import footer, left_out_of, subtitle
 from lvmkit_widgets.trees.outline import Outline
-from lvmkit_widgets.trees.rows_tab import Documents, Members, Patients
+from lvmkit_widgets.trees.rows_tab import DocumentRowsTab, PatientRowsTab, RowsTab
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.terms_tab import LINKS, Split, Terms
-from lvmkit_widgets.ui.tabs import PartsBoard
+from lvmkit_widgets.trees.terms_tab import LINKS, BranchTermsTab, SplitTab
 from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import counted
 
 
-class TreeNavigator(PartsBoard[NavigatorState]):
+class TreeNavigator(ExplorerBelow[NavigatorState]):
     """Dashboard of a tree of clusters.
 
     Parameters
@@ -49,6 +46,12 @@ class TreeNavigator(PartsBoard[NavigatorState]):
     ValueError
         When the tree knows none of the cohort's columns, or texts do not fit.
 
+    Notes
+    -----
+    In a page saved by `to_html` the tree, cuts, λ, terms, splits and search keep working; the table of clusters stays
+    that of the cut with which it was saved. Of people it holds totals only, with small counts hidden; of documents no
+    texts.
+
     Examples
     --------
     >>> import lvmkit
@@ -60,6 +63,9 @@ class TreeNavigator(PartsBoard[NavigatorState]):
     >>> len(navigator.state.clustering().weights_)
     2
     """
+
+    called, explored = "navigator", "clusters"
+    heading_depends = frozenset({"history", "hide_small", "threshold"})
 
     @checked()
     def __init__(
@@ -80,13 +86,14 @@ class TreeNavigator(PartsBoard[NavigatorState]):
             corpus.require_known(state.words)
         self._name = name or ("" if corpus is None else corpus.name)
         self.cohort = cohort
-        members = {"patients": Patients, "documents": Documents}.get(state.noun, Members)
-        self._below: dict[str, Any] = {}
+        members = {"patients": PatientRowsTab, "documents": DocumentRowsTab}.get(
+            state.row_name, RowsTab
+        )
         self._outline = Outline()
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._outline],
-            tabs=[Terms(), Split(), members(), Clusters(), Files()],
+            tabs=[BranchTermsTab(), SplitTab(), members(), CutTab(), TreeExportTab()],
             title="Tree",
             links=LINKS,
         )
@@ -115,71 +122,23 @@ class TreeNavigator(PartsBoard[NavigatorState]):
             raise ValueError(message)
         return ClusterExplorer(self.state.clustering(), self.cohort, name=self._name)
 
-    def open_explorer(self) -> None:
-        """Open a cluster explorer of the cut below this dashboard; in a notebook, tell how to."""
-        if "page" not in self._below:
-            self.say("Run this in the next cell: navigator.explorer()", state="info")
-            return
-        label = "Opening the clusters in the cluster explorer"
-        self.background(lambda _: self.explorer(), self._show_below, label=label, can_cancel=False)
+    def _opened(self, explorer: ClusterExplorer) -> str:
+        """Name the clusters of the cut."""
+        return f"{counted(len(explorer.state.clustering.ids), 'cluster')} of the cut"
 
-    def _show_below(self, explorer: ClusterExplorer) -> None:
-        """Show an explorer under this dashboard."""
-        self._below["page"][:] = [self._exchange.page(), explorer.__panel__()]
-        clusters = counted(len(explorer.state.clustering.ids), "cluster")
-        self.say(f"The {clusters} of the cut are open in the cluster explorer below.")
-
-    def __panel__(self) -> Any:
-        """Return the dashboard, with room for an explorer below, as a Panel column; always the same one."""
-        if "page" not in self._below:
-            page = self._exchange.page()
-            self._below["page"] = pn.Column(page, sizing_mode="stretch_width", margin=0)
-        return self._below["page"]
-
-    @checked()
-    def to_html(self, path: str | Path) -> Path:
-        """Save one file that answers without Python and without internet.
-
-        Tree, cuts, λ, terms, splits and search keep working in it; the table of clusters stays that of the cut
-        with which it was saved. Of people it holds totals only, with small counts hidden; of documents no texts.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return super().to_html(path)
-
-    def static_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead.
-
-        Returns
-        -------
-        dict
-            The numbers that the page has room for.
-        """
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return the numbers that a saved page has room for."""
         return page.fixed(self.state)
 
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if what they tell has changed.
-
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
-        if names & {"history", "hide_small", "threshold"}:
-            left_out = left_out_of(self.state)
-            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
-            title = f"Tree of {self._name}" if self._name else "Tree of clusters"
-            self.stage.param.update(
-                title=title, subtitle=subtitle(self.state), footer=footer(self.state)
-            )
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle, footer and what is left out."""
+        title = f"Tree of {self._name}" if self._name else "Tree of clusters"
+        return {
+            "title": title,
+            "subtitle": subtitle(self.state),
+            "footer": footer(self.state),
+            "left_out": left_out_of(self.state),
+        }
 
 
 def _require_tree(t: Any) -> None:

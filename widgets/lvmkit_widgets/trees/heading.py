@@ -1,4 +1,4 @@
-"""What stands above and below a tree: of what, how it was made, and what the numbers are."""
+"""Subtitle and footer of the tree navigator, and what the tree leaves out."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def subtitle(state: NavigatorState) -> str:
     method = METHODS.get(str(getattr(state.model, "split", "")), "")
     leaves = "1 leaf" if size == 1 else f"{size:,} leaves"
     parts = [
-        f"{state.figures.total:,} {state.noun}",
-        counted(len(state.words), state.thing),
+        f"{state.figures.total:,} {state.row_name}",
+        counted(len(state.words), state.column_name),
         leaves,
         f"depth {state.tree.depth}",
         method,
@@ -40,7 +40,7 @@ def left_out_of(state: NavigatorState) -> str:
     if fitted != len(state.corpus):
         told += (
             f" The tree was grown on {fitted:,} rows; sizes here count the {len(state.corpus):,} "
-            f"{state.noun} of this cohort, sent down the tree."
+            f"{state.row_name} of this cohort, sent down the tree."
         )
     return told.strip()
 

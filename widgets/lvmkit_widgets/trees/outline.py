@@ -1,4 +1,4 @@
-"""The tree, the way to the node that is picked, its name, and the way back."""
+"""The tree beside every tab, the breadcrumb, the name of a node, undo and redo."""
 
 from __future__ import annotations
 
@@ -7,44 +7,49 @@ from typing import Any, ClassVar
 
 from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreePart
+from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.trees.terms_tab import holds_all
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Form, Trail, Tree
+from lvmkit_widgets.ui.history import undo_buttons
+from lvmkit_widgets.ui.widgets import Breadcrumb, Form, TreeOutline
 
 HELP = (
-    "Each line is a branch: a group of {noun}, and under it the two parts it is split in. The bar is its share of "
-    "all {noun}. Split tells how clearly the two parts are set apart (strength, from 0 to 1) or, where that was "
+    "Each line is a branch: a group of {rows}, and under it the two parts it is split in. The bar is its share of "
+    "all {rows}. Split tells how clearly the two parts are set apart (strength, from 0 to 1) or, where that was "
     "tried, how well the split reappears on resampled rows; lines to the parts are the thicker the clearer the "
-    "split. Branches without a name show the {thing}s that are more frequent in them than in the "
+    "split. Branches without a name show the {column}s that are more frequent in them than in the "
     "branch they are a part of. "
     "\n\nA cut says where to stop on the way down: every {row} is in one of its clusters, which have numbers in boxes. "
     "Cut at a level with the slider, or by hand: pick a branch and make it one cluster, or split a cluster. "
-    "\n\nFind a {thing} to see in which branches it lives."
+    "\n\nFind a {column} to see in which branches it lives."
 )
 
 
-class Outline(TreePart):
+class Outline(TreeTab):
     """The tree beside every tab."""
 
     depends: ClassVar[frozenset[str]] = frozenset({"node", "code", "history", "hide_small"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.tree = Tree(title="Branches")
-        self.trail = Trail(title="Where you are")
+        self.tree = TreeOutline(title="Branches")
+        self.trail = Breadcrumb(title="Where you are")
         self.naming = Form(inline=True)
         self.components = {"tree": self.tree, "trail": self.trail, "naming": self.naming}
         self.layout = "tree"
 
-    def bind(self, state: NavigatorState) -> None:
+    def attach(self, state: NavigatorState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
-        rows = {"noun": state.noun, "thing": state.thing, "row": state.noun.removesuffix("s")}
+        super().attach(state)
+        rows = {
+            "rows": state.row_name,
+            "column": state.column_name,
+            "row": state.row_name.removesuffix("s"),
+        }
         self.tree.param.update(
             **structure(state),
-            noun=state.noun,
-            thing=state.thing,
+            row_name=state.row_name,
+            column_name=state.column_name,
             opened=first_opened(state),
             frontier=list(state.frontier),
             help=HELP.format(**rows),
@@ -52,7 +57,7 @@ class Outline(TreePart):
         self.trail.visible = not state.empty
         self.naming.visible = not state.empty
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked."""
         self.tree.selected = self.state.node
 
@@ -88,7 +93,7 @@ class Outline(TreePart):
 
     def _name(self) -> None:
         """Offer a name for the node, and the way back."""
-        state, history = self.state, self.state.history
+        state = self.state
         hint = state.figures.hints[state.node]
         self.naming.controls = [
             {
@@ -99,8 +104,7 @@ class Outline(TreePart):
                 "wide": True,
             },
             {"name": "keep", "kind": "button", "label": "Keep"},
-            {"name": "undo", "kind": "button", "label": "Undo", "disabled": not history.can_undo},
-            {"name": "redo", "kind": "button", "label": "Redo", "disabled": not history.can_redo},
+            *undo_buttons(state.history, arrows=False),
         ]
         self.naming.values = {"name": state.names.get(state.node, "")}
 
@@ -120,11 +124,7 @@ class Outline(TreePart):
     def _pressed(self, name: str) -> None:
         """Keep the name, or go back or forth."""
         state = self.state
-        if name == "undo":
-            state.undo()
-        elif name == "redo":
-            state.redo()
-        else:
+        if not state.press(name):
             state.rename(state.node, str(self.naming.values.get("name") or ""))
 
 

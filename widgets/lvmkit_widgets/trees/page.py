@@ -1,4 +1,4 @@
-"""What a saved page of a tree holds: numbers for every node that it has room for, small counts hidden."""
+"""Contents of a saved page of a tree: numbers of the nodes that fit, small counts hidden."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.terms_tab import TOP, held_nodes, labels_of, packed
+from lvmkit_widgets.trees.terms_tab import TOP, held_nodes, labels_of, packed_numbers
 
 SAVED_CELLS = 150_000  # numbers, nodes times codes; about eleven bytes each in the page
 
@@ -36,10 +36,12 @@ def fixed(state: NavigatorState) -> dict[str, dict[str, Any]]:
         return {}
     columns = saved_columns(state)
     held = held_nodes(state, SAVED_CELLS * len(state.figures.words) // max(len(columns), 1))
-    numbers = packed(state, held, columns)
+    numbers = packed_numbers(state, held, columns)
     labels = labels_of(state) | {"none": "The numbers of this branch are not in this page."}
     if len(columns) < len(state.words):
-        labels["rest"] = f"This page holds {len(columns):,} of {len(state.words):,} {state.thing}s."
+        labels["rest"] = (
+            f"This page holds {len(columns):,} of {len(state.words):,} {state.column_name}s."
+        )
     row = held.index(state.node)
     names = [state.label(i) for i in held]
     return {

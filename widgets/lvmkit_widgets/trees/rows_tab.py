@@ -1,4 +1,4 @@
-"""The rows of the node that is picked: patients or documents, page by page, and why one is there."""
+"""Tab of the patients or documents of a branch, and why one is there."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from lvmkit.mixtures.analysis import short
-from lvmkit_widgets.clusters.attributes_tab import FIRST, spoken
+from lvmkit_widgets.clusters.attributes_tab import FIRST, attribute_text, column_title
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreePart
+from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.paging import RowPages
 from lvmkit_widgets.ui.widgets import Table, Text
 
 PAGE = 12
@@ -26,7 +26,7 @@ PEOPLE = (
 )
 
 
-class Members(TreePart):
+class RowsTab(TreeTab):
     """Pages of rows, made by Python when they are turned to."""
 
     title: ClassVar[str] = "Rows"
@@ -37,16 +37,16 @@ class Members(TreePart):
         self.rows = Table(key="row", page_size=PAGE, total=0, needs_python=True)
         self.why = Text(title="Why here", needs_python=True)
         self.components = {"members": self.rows, "why": self.why}
+        self.pages = RowPages(self.rows)
         self.layout = ["members", "why"]
-        self._shown = -1
 
-    def bind(self, state: NavigatorState) -> None:
+    def attach(self, state: NavigatorState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
-        self._shown = -1
+        super().attach(state)
+        self.pages.clear()
         there = not state.empty and state.corpus is not None
         self.rows.param.update(
-            title=f"{state.noun.capitalize()} of the branch",
+            title=f"{state.row_name.capitalize()} of the branch",
             help=PEOPLE if state.private else "In the order of the corpus. Pick one to read it.",
             columns=columns_of(state),
             visible=there,
@@ -58,16 +58,8 @@ class Members(TreePart):
         state = self.state
         if state.empty or state.corpus is None:
             return
-        page = self.rows.page if self._shown == state.node else 0
-        self._shown = state.node
-        found = state.rows_of(state.node)
-        here = found[page * PAGE : (page + 1) * PAGE]
-        self.rows.param.update(
-            rows=[record_of(state, int(i)) for i in here],
-            total=len(found),
-            page=page,
-            selected=None if state.row is None else state.row + 1,
-        )
+        found: Any = state.rows_of(state.node)
+        self.pages.show(state.node, found, lambda i: record_of(state, i), state.row)
         self.why.param.update(**told_of(state))
 
     def connect(self, board: Dashboard) -> None:
@@ -80,13 +72,13 @@ class Members(TreePart):
         self.state.row = int(row) - 1
 
 
-class Patients(Members):
+class PatientRowsTab(RowsTab):
     """The same, where rows are patients."""
 
     title: ClassVar[str] = "Patients"
 
 
-class Documents(Members):
+class DocumentRowsTab(RowsTab):
     """The same, where rows are documents."""
 
     title: ClassVar[str] = "Documents"
@@ -99,20 +91,22 @@ def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
     if corpus is None:
         return [row]
     if not state.private:
-        beginning = "Beginning" if corpus.texts is not None else f"{state.thing.capitalize()}s"
+        beginning = (
+            "Beginning" if corpus.texts is not None else f"{state.column_name.capitalize()}s"
+        )
         return [
             row,
-            {"key": "who", "label": state.noun.capitalize().removesuffix("s"), "kind": "text"},
+            {"key": "who", "label": state.row_name.capitalize().removesuffix("s"), "kind": "text"},
             {"key": "leaf", "label": "Leaf", "kind": "text"},
             {"key": "what", "label": beginning, "kind": "text"},
         ]
-    shown = [spoken(name) for name in FIRST if name in corpus.obs]
+    shown = [column_title(name) for name in FIRST if name in corpus.obs]
     who = [{"key": "who", "label": ", ".join(shown), "kind": "text"}] if shown else []
     return [
         row,
         *who,
         {"key": "leaf", "label": "Leaf", "kind": "text"},
-        {"key": "what", "label": f"{state.thing.capitalize()}s", "kind": "text"},
+        {"key": "what", "label": f"{state.column_name.capitalize()}s", "kind": "text"},
     ]
 
 
@@ -124,10 +118,10 @@ def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
     text = "" if corpus.texts is None or state.private else corpus.texts[row]
     if state.private:
         record = corpus.obs.iloc[row]
-        who = ", ".join(_plain(record[name]) for name in FIRST if name in corpus.obs)
+        who = ", ".join(attribute_text(record[name]) for name in FIRST if name in corpus.obs)
     else:
         who = " · ".join(part for part in (corpus.title(row), corpus.about(row)) if part)
-    words = [short(_spoken(state, j)) for j, _ in entries_of(state, row)]
+    words = [short(_title_of(state, j)) for j, _ in entries_of(state, row)]
     more = f" and {len(words) - CODES_SHOWN} more" if len(words) > CODES_SHOWN else ""
     what = "; ".join(words[:CODES_SHOWN]) + more
     if text:
@@ -148,7 +142,7 @@ def told_of(state: NavigatorState) -> dict[str, Any]:
     """Tell why the row that is picked went where it is, and show it."""
     corpus, row = state.corpus, state.row
     if corpus is None or row is None or not 0 <= row < len(corpus):
-        what = "patient" if state.private else state.noun.removesuffix("s")
+        what = "patient" if state.private else state.row_name.removesuffix("s")
         return {"title": "Why here", "text": f"Pick a {what} above to see the way down the tree."}
     leaf = int(state.layout.leaves[state.labels[row]])
     lines = [f"- {line}" for line in way_down(state, row, leaf)]
@@ -158,8 +152,8 @@ def told_of(state: NavigatorState) -> dict[str, Any]:
         text = corpus.texts[row]
         parts.append(text[:WHOLE_TEXT] + (" …" if len(text) > WHOLE_TEXT else ""))
     else:
-        had = "; ".join(_spoken(state, j) for j, _ in entries_of(state, row))
-        parts.append(f"All {state.thing}s of the row: {had or 'none'}.")
+        had = "; ".join(_title_of(state, j) for j, _ in entries_of(state, row))
+        parts.append(f"All {state.column_name}s of the row: {had or 'none'}.")
     return {"title": f"Why {who} is here", "text": "\n\n".join(parts)}
 
 
@@ -175,7 +169,7 @@ def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
             total = [sum(x * d[j] for j, x in entries) for d in (own, other)]
             own, other = own * np.sign(total[0]), other * np.sign(total[1])
         force = sorted(((float(x * (own[j] - other[j])), j) for j, x in entries), reverse=True)
-        spoke = [_spoken(state, j) for value, j in force[:TOLD] if value > 0]
+        spoke = [_title_of(state, j) for value, j in force[:TOLD] if value > 0]
         place = state.label(below)
         said = (
             f"because of {'; '.join(spoke)}"
@@ -186,15 +180,8 @@ def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
     return lines
 
 
-def _spoken(state: NavigatorState, column: int) -> str:
+def _title_of(state: NavigatorState, column: int) -> str:
     """Write a code by its meaning."""
     word = state.words[column]
     title = "" if state.corpus is None else state.corpus.view.titles.get(word, "")
     return title or word
-
-
-def _plain(value: Any) -> str:
-    """Write an attribute of a patient."""
-    if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
-        return ""
-    return f"{value:g}" if isinstance(value, (float, np.floating)) else str(value)

@@ -1,4 +1,4 @@
-"""What a tree navigator knows and can do, without any view: testable without a browser."""
+"""State of the tree navigator: what is picked, the cut, names, and the history."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lvmkit.trees.figures import (
     known_words,
 )
 from lvmkit.trees.layout import TreeLayout
-from lvmkit_widgets.trees.annotations import LONGEST, Marked
-from lvmkit_widgets.ui.history import History, Step, Walks
+from lvmkit_widgets.trees.annotations import LONGEST, NamedCut
+from lvmkit_widgets.ui.history import History, Step, UndoRedo
 from lvmkit_widgets.ui.words import counted
 
 START = (
@@ -33,7 +33,7 @@ START = (
 )
 
 
-class NavigatorState(Walks, param.Parameterized):
+class NavigatorState(UndoRedo, param.Parameterized):
     """A tree, what is picked of it, its cut and names, and the steps that led there."""
 
     node = param.Integer(default=0, bounds=(0, None), doc="Number of the node that is picked.")
@@ -52,23 +52,23 @@ class NavigatorState(Walks, param.Parameterized):
         self.private = private if corpus is None else corpus.private
         self.words = known_words(self.tree, model, corpus.view.codes if corpus else None)
         self._figures: dict[int, TreeFigures] = {}
-        kept = Marked.kept_with(self.layout, getattr(model, "annotations_", None))
+        kept = NamedCut.kept_with(self.layout, getattr(model, "annotations_", None))
         super().__init__(history=History((Step("Opened", START, kept),)))
 
     @property
-    def marked(self) -> Marked:
+    def named_cut(self) -> NamedCut:
         """The cut and the names now."""
         return self.history.value
 
     @property
     def frontier(self) -> tuple[int, ...]:
         """The nodes of the cut, from left to right."""
-        return self.marked.frontier
+        return self.named_cut.frontier
 
     @property
     def names(self) -> dict[int, str]:
         """Nodes that have a name."""
-        return dict(self.marked.names)
+        return dict(self.named_cut.names)
 
     @property
     def empty(self) -> bool:
@@ -76,7 +76,7 @@ class NavigatorState(Walks, param.Parameterized):
         return not len(self.layout)
 
     @property
-    def noun(self) -> str:
+    def row_name(self) -> str:
         """What rows are called, in the plural."""
         return (
             ("patients" if self.private else "rows")
@@ -85,7 +85,7 @@ class NavigatorState(Walks, param.Parameterized):
         )
 
     @property
-    def thing(self) -> str:
+    def column_name(self) -> str:
         """What columns are called."""
         return "code" if self.corpus is None else self.corpus.column_name
 
@@ -142,7 +142,7 @@ class NavigatorState(Walks, param.Parameterized):
         text = " ".join(name.split())[:LONGEST]
         place = self.layout.labels[node]
         told = f"Named {place} “{text}”" if text else f"Took the name of {place} away"
-        self._mark(self.marked.renamed(node, text), told, f"state.rename({node}, {text!r})")
+        self._mark(self.named_cut.renamed(node, text), told, f"state.rename({node}, {text!r})")
 
     def cut(self, *, depth: int | None = None, n_leaves: int | None = None) -> None:
         """Cut the tree at a level, or into so many clusters."""
@@ -156,8 +156,8 @@ class NavigatorState(Walks, param.Parameterized):
     def prune(self, node: int) -> None:
         """Make one cluster of a node and all below it."""
         self._require(node)
-        marked = self.marked.pruned(self.layout, node)
-        self._mark(marked, f"Made one cluster of {self.label(node)}", f"state.prune({node})")
+        named_cut = self.named_cut.pruned(self.layout, node)
+        self._mark(named_cut, f"Made one cluster of {self.label(node)}", f"state.prune({node})")
 
     def split(self, node: int) -> None:
         """Make clusters of the two parts of a node."""
@@ -167,8 +167,8 @@ class NavigatorState(Walks, param.Parameterized):
             reason = self.figures.reasons[node] or "it has no parts"
             message = f"{self.label(node)} is a leaf: {reason}."
             raise ValueError(message)
-        marked = self.marked.split(self.layout, node)
-        self._mark(marked, f"Opened {self.label(node)}", f"state.split({node})")
+        named_cut = self.named_cut.split(self.layout, node)
+        self._mark(named_cut, f"Opened {self.label(node)}", f"state.split({node})")
 
     def take_cut(self, frontier: Sequence[int]) -> None:
         """Cut the tree at given nodes."""
@@ -232,19 +232,19 @@ class NavigatorState(Walks, param.Parameterized):
 
     def _cut(self, nodes: Sequence[int], text: str, code: str) -> None:
         """Take a step that cuts the tree at nodes."""
-        self._mark(self.marked.cut_at(self.layout, [int(i) for i in nodes]), text, code)
+        self._mark(self.named_cut.cut_at(self.layout, [int(i) for i in nodes]), text, code)
 
-    def _mark(self, marked: Marked, text: str, code: str) -> None:
+    def _mark(self, named_cut: NamedCut, text: str, code: str) -> None:
         """Take a step, unless nothing changes."""
-        if marked == self.marked:
+        if named_cut == self.named_cut:
             self.message = f"It was so already: {text}."
         else:
-            self._go(self.history.done(text, code, marked), f"{text}.")
+            self._step(named_cut, text, code)
 
-    def _go(self, history: History[Marked], message: str) -> None:
+    def _go(self, history: History[NamedCut], message: str) -> None:
         """Stand somewhere in the history; the model keeps names and cut."""
         with param.edit_constant(self):
             self.param.update(history=history, message=message)
         if hasattr(self.model, "annotations_"):
             notes = dict(self.model.annotations_ or {})
-            self.model.annotations_ = notes | self.marked.to_annotations()
+            self.model.annotations_ = notes | self.named_cut.to_annotations()

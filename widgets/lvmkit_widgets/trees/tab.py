@@ -1,14 +1,14 @@
-"""A part of the tree navigator."""
+"""Base of the tabs of the tree navigator."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.ui.tabs import StatePart
+from lvmkit_widgets.ui.tabs import Tab
 
 
-class TreePart(StatePart[NavigatorState]):
+class TreeTab(Tab[NavigatorState]):
     """A part of the tree navigator; its marks pick nodes and codes."""
 
     def pick(self, node: Any) -> None:

@@ -1,4 +1,4 @@
-"""The tree as tables and text, fit to be taken away: what is hidden on the screen is hidden in them."""
+"""The tree as tables, JSON and text; what is hidden on the screen is hidden in them."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def tree_text(state: NavigatorState) -> str:
         share = "" if np.isnan(weights[node]) else f" ({weights[node]:.0%})"
         number = f"[{place[node]}] " if node in place else ""
         told = state.names.get(node) or (
-            f"({figures.hints[node]})" if figures.hints[node] else state.noun
+            f"({figures.hints[node]})" if figures.hints[node] else state.row_name
         )
         indent = "  " * int(layout.depths[node])
         lines.append(f"{indent}{number}{layout.labels[node]}  {told}  {size}{share}")

@@ -1,4 +1,4 @@
-"""The codes of the node that is picked, and what tells its two parts apart."""
+"""Tabs of the codes of a branch, and of what tells its two parts apart."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreePart
+from lvmkit_widgets.trees.tab import TreeTab
+from lvmkit_widgets.ui.component import packed
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.widgets import Branches, Relevance
+from lvmkit_widgets.ui.widgets import Relevance, SplitContrast
 
 TOP = 25  # codes in the table
 LIVE_CELLS = 500_000  # numbers, nodes times codes, that a browser gets; eight bytes each
@@ -24,7 +25,7 @@ LINKS = [
 ]
 
 
-class Terms(TreePart):
+class BranchTermsTab(TreeTab):
     """Codes by relevance; λ is the browser's matter."""
 
     title: ClassVar[str] = "Terms"
@@ -39,13 +40,13 @@ class Terms(TreePart):
         self.components = {"relevance": self.relevance}
         self.layout = "relevance"
 
-    def bind(self, state: NavigatorState) -> None:
+    def attach(self, state: NavigatorState) -> None:
         """Follow another state from now on."""
-        super().bind(state)
+        super().attach(state)
         self._held = []
         self.relevance.param.update(
-            title=f"{state.thing.capitalize()}s of the branch",
-            help=help_of(state.thing),
+            title=f"{state.column_name.capitalize()}s of the branch",
+            help=help_of(state.column_name),
             labels=labels_of(state),
             download="branch",
             visible=not state.empty,
@@ -58,7 +59,7 @@ class Terms(TreePart):
             return
         held = held_nodes(state, LIVE_CELLS)
         if self.changed("numbers", state.figures, tuple(held)):
-            self.relevance.param.update(**packed(state, held))
+            self.relevance.param.update(**packed_numbers(state, held))
         self.relevance.param.update(
             names=[state.label(i) for i in held],
             balance=state.balance,
@@ -92,7 +93,7 @@ class Terms(TreePart):
         self.state.balance = balance
 
 
-class Split(TreePart):
+class SplitTab(TreeTab):
     """What tells the two parts of a node apart; the browser finds it in the numbers of the terms."""
 
     title: ClassVar[str] = "What splits it"
@@ -100,7 +101,7 @@ class Split(TreePart):
 
     def __init__(self) -> None:
         super().__init__()
-        self.branches = Branches(
+        self.branches = SplitContrast(
             title="What tells the two parts apart",
             help="Where the two parts of the branch differ most in frequency, in standard deviations "
             "(standardized difference). Bars and numbers are the frequency in each part; pick a line to see where "
@@ -117,7 +118,7 @@ class Split(TreePart):
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
         every: Any = board
-        self._terms = next(part for part in every.every_part if isinstance(part, Terms))
+        self._terms = next(part for part in every.every_part if isinstance(part, BranchTermsTab))
         board.listen("branches", "pick", self.search)
 
 
@@ -141,7 +142,7 @@ def held_nodes(state: NavigatorState, cells: int) -> list[int]:
     return list(dict.fromkeys([*steady[: room // 2], *near, *range(len(nodes))]))[:room]
 
 
-def packed(
+def packed_numbers(
     state: NavigatorState, held: list[int], columns: list[int] | None = None
 ) -> dict[str, Any]:
     """Pack the numbers of some nodes."""
@@ -149,61 +150,56 @@ def packed(
     index = np.array(held, dtype=np.intp)
     kept = np.arange(len(figures.words)) if columns is None else np.array(columns, dtype=np.intp)
     fields: dict[str, Any] = {
-        "centers": _bytes(figures.shares(index)[:, kept], np.float32),
-        "overall": _bytes(figures.overall[kept], np.float32),
-        "counts": _bytes(figures.counts(index)[:, kept], np.int32),
+        "centers": packed(figures.shares(index)[:, kept], np.float32),
+        "overall": packed(figures.overall[kept], np.float32),
+        "counts": packed(figures.counts(index)[:, kept], np.int32),
         "weights": np.nan_to_num(figures.weights()[index]).round(6),
         "codes": [figures.words[j] for j in kept],
         "titles": [figures.titles[j] for j in kept],
         "size": figures.total,
-        "totals": _bytes(figures.counts([0])[0][kept], np.int32) if state.of_words else b"",
+        "totals": packed(figures.counts([0])[0][kept], np.int32) if state.of_words else b"",
     }
     return fields
 
 
 def labels_of(state: NavigatorState) -> dict[str, str]:
     """Say what the columns of the codes are."""
-    thing, noun = state.thing, state.noun
+    column_name, row_name = state.column_name, state.row_name
     labels = {
-        "code": thing.capitalize(),
-        "find": thing if thing == "word" else f"{thing} or meaning",
-        "noun": f"{thing}s",
+        "code": column_name.capitalize(),
+        "find": column_name if column_name == "word" else f"{column_name} or meaning",
+        "columns": f"{column_name}s",
         "inside": "in the branch",
         "all": "overall",
         "share": "Here",
         "balance": "1 frequent in the branch · 0 typical of it",
         "none": "The numbers of this branch are on their way …",
-        "lift_help": f"Frequency in the branch divided by that overall: how typical the {thing} is",
+        "lift_help": f"Frequency in the branch divided by that overall: how typical the {column_name} is",
     }
     left_out = len(state.words) - len(state.figures.words) if not state.empty else 0
     if left_out:
-        labels["rest"] = f"The {left_out:,} rarest {thing}s are left out of so large a tree."
+        labels["rest"] = f"The {left_out:,} rarest {column_name}s are left out of so large a tree."
     if state.of_words:
         return labels | {
             "n": "Here",
             "total": "Overall",
             "share": "Share",
             "bars": "Frequency",
-            "n_help": f"How often the {thing} occurs in the branch",
-            "total_help": f"How often the {thing} occurs in all",
-            "share_help": f"Part of the {thing} in all {thing}s of the branch",
-            "overall_help": f"Part of the {thing} in all {thing}s",
+            "n_help": f"How often the {column_name} occurs in the branch",
+            "total_help": f"How often the {column_name} occurs in all",
+            "share_help": f"Part of the {column_name} in all {column_name}s of the branch",
+            "overall_help": f"Part of the {column_name} in all {column_name}s",
         }
     return labels | {
-        "share_help": f"Share of the {noun} of the branch with the {thing}",
-        "overall_help": f"Share of all {noun} with the {thing}",
+        "share_help": f"Share of the {row_name} of the branch with the {column_name}",
+        "overall_help": f"Share of all {row_name} with the {column_name}",
     }
 
 
-def help_of(thing: str) -> str:
+def help_of(name: str) -> str:
     """Explain the table of codes."""
     return (
-        f"λ = 1 ranks {thing}s by how frequent they are in the branch; λ = 0 by how much more frequent they are there "
+        f"λ = 1 ranks {name}s by how frequent they are in the branch; λ = 0 by how much more frequent they are there "
         "than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is λ·log(share) + "
-        f"(1−λ)·log(share ÷ overall share). Pick a {thing} to see in which other branches it lives."
+        f"(1−λ)·log(share ÷ overall share). Pick a {name} to see in which other branches it lives."
     )
-
-
-def _bytes(values: Any, kind: Any) -> bytes:
-    """Write numbers as bytes."""
-    return np.ascontiguousarray(values, dtype=kind).tobytes()

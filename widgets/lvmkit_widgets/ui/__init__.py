@@ -1,1 +1,1 @@
-"""What every dashboard is made of: components, widgets, hosts, jobs, tabs, history, exports; it knows no model."""
+"""User interface shared by all dashboards: components, hosts, jobs, tabs, history, exports; it knows no model."""

@@ -1,4 +1,4 @@
-"""The one JavaScript module of a dashboard: the stage, the parts in use, and the style sheet."""
+"""The JavaScript module of a dashboard: the stage, the kinds of widgets in use, and the style sheet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a part of a dashboard is: a kind, fields shared with the browser, signals from it.
+"""Components: a kind, fields shared with the browser, and events from it.
 
 A component holds values and nothing else. Its fields live in Python; every host that shows it
 (a served page, JupyterLab, a saved file) keeps a copy that is updated both ways. The JavaScript
@@ -40,6 +40,11 @@ def jsonable(value: Any) -> Any:
     return str(value)
 
 
+def packed(values: Any, dtype: Any) -> bytes:
+    """Return numbers as the bytes that browsers read as a typed array."""
+    return np.ascontiguousarray(values, dtype=dtype).tobytes()
+
+
 class Field(param.Parameter[Any]):
     """A synchronized value of any shape; whatever is put in is stored as plain JSON values."""
 
@@ -48,11 +53,11 @@ class Field(param.Parameter[Any]):
         super().__set__(obj, jsonable(val))
 
 
-class Signal(Field):
+class Event(Field):
     """Something that happened in the browser: ``[how many so far, what]``."""
 
-    # The count makes two equal happenings in a row two changes. Browsers add the few happenings before, since a host
-    # may merge two messages into one; `Exchange` lets each happen once. Listen with `Component.on`.
+    # The count makes two equal events in a row two changes. Browsers add the few events before, since a host
+    # may merge two messages into one; `Sync` lets each happen once. Listen with `Component.on`.
 
     def __init__(self, **options: Any) -> None:
         super().__init__(default=[0, None], instantiate=True, **options)
@@ -61,7 +66,7 @@ class Signal(Field):
 class Component(param.Parameterized):
     """A part of a dashboard."""
 
-    # Every parameter but ``name`` is a field that the browser sees. Fields of type `Signal` are happenings; all others
+    # Every parameter but ``name`` is a field that the browser sees. Fields of type `Event` are events; all others
     # are state, which both sides may set.
 
     kind: ClassVar[str] = ""
@@ -81,22 +86,22 @@ class Component(param.Parameterized):
         return [field for field in cls.param if field != "name"]
 
     @classmethod
-    def signals(cls) -> list[str]:
-        """Return the names of the fields that are happenings."""
-        return [field for field in cls.fields() if isinstance(cls.param[field], Signal)]
+    def events(cls) -> list[str]:
+        """Return the names of the fields that are events."""
+        return [field for field in cls.fields() if isinstance(cls.param[field], Event)]
 
     def on(self, field: str, callback: Callable[[Any], None]) -> None:
-        """Call back when a field changes or, for a signal, each time it happens."""
+        """Call back when a field changes or, for an event, each time it happens."""
         if field not in self.fields():
             msg = f"{self.kind} has no field {field!r}; it has {', '.join(self.fields())}"
             raise ValueError(msg)
-        happening = field in self.signals()
-        self.param.watch(lambda change: callback(change.new[1] if happening else change.new), field)
+        is_event = field in self.events()
+        self.param.watch(lambda change: callback(change.new[1] if is_event else change.new), field)
 
     def fire(self, field: str, value: Any = None) -> None:
-        """Let a signal happen as if the reader had caused it in the browser."""
-        if field not in self.signals():
-            msg = f"{self.kind} has no signal {field!r}; it has {', '.join(self.signals())}"
+        """Let an event happen as if the reader had caused it in the browser."""
+        if field not in self.events():
+            msg = f"{self.kind} has no event {field!r}; it has {', '.join(self.events())}"
             raise ValueError(msg)
         setattr(self, field, [getattr(self, field)[0] + 1, value])
 

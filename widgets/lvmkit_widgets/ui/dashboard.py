@@ -1,4 +1,4 @@
-"""The base of every dashboard: components, their places, and the hosts that show them."""
+"""The base of every dashboard: components, their layout, and the hosts that show them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from panel.viewable import Viewer
 
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.ui.component import Component
-from lvmkit_widgets.ui.jobs import Cancelled, Job, Progress
+from lvmkit_widgets.ui.jobs import BackgroundJob, Cancelled, Progress
 from lvmkit_widgets.ui.page import write_page
-from lvmkit_widgets.ui.sync import Exchange, asked_by
-from lvmkit_widgets.ui.widgets import Form, Stage, Status
+from lvmkit_widgets.ui.sync import Sync, asked_by
+from lvmkit_widgets.ui.widgets import Form, Shell, Status
 
 log = logging.getLogger(__name__)
 FAILED = "This did not work. Details are where the program was started; go on, or reload the page."
@@ -43,7 +43,7 @@ class Dashboard(Viewer):
         Heading of the dashboard, the line under it, and small print at the end.
     links : sequence of (str, str)
         Pairs of ``"component.field"``: the browser copies the first to the second when it
-        changes, in every host, so that saved pages answer too. A signal hands on what happened.
+        changes, in every host, so that saved pages answer too. An event hands on what happened.
 
     Raises
     ------
@@ -72,13 +72,13 @@ class Dashboard(Viewer):
         super().__init__()
         _check_names(components, layout, links)
         kinds = {name: component.kind for name, component in components.items()}
-        self.stage = Stage(
+        self.stage = Shell(
             title=title, subtitle=subtitle, footer=footer, layout=layout, kinds=kinds, links=links
         )
         self.components: dict[str, Component] = dict(components)
-        self._exchange = Exchange({"stage": self.stage, **self.components}, self._fail)
+        self._sync = Sync({"stage": self.stage, **self.components}, self._fail)
         self._status = next((p for p in self.components.values() if isinstance(p, Status)), None)
-        self._job: Job | None = None
+        self._job: BackgroundJob | None = None
         self._cancelled = False
         self.listen("stage", "file_taken", lambda _: setattr(self.stage, "file", b""))
         if self._status is not None:
@@ -88,7 +88,7 @@ class Dashboard(Viewer):
 
     @checked()
     def listen(self, component: str, field: str, callback: Callable[[Any], None]) -> None:
-        """Call back when the reader, or Python, changes a field or causes a signal.
+        """Call back when the reader, or Python, changes a field or causes an event.
 
         Everything the callback sets reaches the browser as one change. What it raises becomes a
         plain message in the dashboard's `Status`; without one it is raised.
@@ -98,14 +98,14 @@ class Dashboard(Viewer):
         component, field : str
             Which field.
         callback : callable
-            Receives the new value; for a signal, what happened.
+            Receives the new value; for an event, what happened.
 
         Raises
         ------
         ValueError
             If there is no such component or field.
         """
-        self._exchange.part(component).on(field, self._exchange.guarded(callback))
+        self._sync.part(component).on(field, self._sync.guarded(callback))
 
     def batch(self) -> AbstractContextManager[None]:
         """Let everything set inside the ``with`` block reach the browser as one change.
@@ -115,7 +115,7 @@ class Dashboard(Viewer):
         context manager
             For a ``with`` statement.
         """
-        return self._exchange.batch()
+        return self._sync.batch()
 
     def background(
         self,
@@ -158,14 +158,14 @@ class Dashboard(Viewer):
             self.say("Still at work. Wait for it to end, or cancel it first.", state=None)
             return False
         host = None if wait else asked_by.get()
-        answer = self._exchange.answer
+        answer = self._sync.answer
 
         def report(text: str, share: float | None) -> None:
             if host is not None and not host.here:
                 raise Cancelled  # the page that asked for it is gone
             answer(host, lambda: self._show_progress(text, share))
 
-        self._job = Job(
+        self._job = BackgroundJob(
             work,
             done=lambda result: self._end(done, result),
             failed=lambda error: self._end(self._raise_or_tell, error),
@@ -262,11 +262,11 @@ class Dashboard(Viewer):
         anywidget.AnyWidget
             Shown by Jupyter front ends without any request to a network.
         """
-        return self._exchange.native()
+        return self._sync.native()
 
     def __panel__(self) -> Any:
         """Return the dashboard as a Panel component; always the same one."""
-        return self._exchange.page()
+        return self._sync.page()
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Show the native widget in notebooks: small when saved, and no network."""
@@ -293,18 +293,18 @@ class Dashboard(Viewer):
         Path
             The file.
         """
-        state = self._exchange.state()
-        for name, part in self._exchange.parts.items():
+        state = self._sync.state()
+        for name, part in self._sync.parts.items():
             if part.needs_python:  # it is left out, so nothing of it may be in the file either
                 blank = type(part)(needs_python=True).state()
                 state |= {f"{name}_{field}": value for field, value in blank.items()}
         for name, fields in self.static_fields().items():
-            part = self._exchange.part(name)
+            part = self._sync.part(name)
             clean = type(part)(**{**part.state(), **fields}).state()
             state |= {f"{name}_{field}": clean[field] for field in fields}
-        state |= {"stage_saved": True, "stage_cases": Stage(cases=self.static_cases()).cases}
+        state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
         state |= {"stage_file": b"", "stage_file_sent": [0, None]}
-        kinds = tuple(sorted({kind for _, kind in self._exchange.shape}))
+        kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
         return write_page(path, title=self.stage.title, state=state, kinds=kinds)
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
@@ -369,7 +369,7 @@ class Dashboard(Viewer):
             self._set_forms(busy=False)
             if self._status is not None:
                 self._status.param.update(state_now="idle", progress=None, message="")
-            self._exchange.guarded(follow)(value)
+            self._sync.guarded(follow)(value)
 
     def _set_forms(self, *, busy: bool) -> None:
         """Disable or enable every form."""

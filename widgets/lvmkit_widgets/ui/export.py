@@ -1,16 +1,20 @@
-"""Hand files over to the reader's browser, wherever Python runs."""
+"""Files that readers take away: a button for each, and the steps taken so far."""
 
 from __future__ import annotations
 
+import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
+import pandas as pd
 import param
 
+from lvmkit.charts import png, svg
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.tabs import StatePart
+from lvmkit_widgets.ui.tabs import Tab
 from lvmkit_widgets.ui.widgets import Form, Table
 
 TWICE = (
@@ -18,41 +22,138 @@ TWICE = (
     "one of them, and keep the other with the data."
 )
 """What each note beside buttons of files says: small counts are hidden in each file by itself only."""
+FORMULA = re.compile(
+    r"^(?:[\t\r\n]|[\s\x00-\x1f\x7f\u200b-\u200f\u2060\ufeff]*[=+\-@"
+    r"\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"
+)
+"""How a formula begins, perhaps after blanks or what cannot be seen; signs may be full-width. dom.js has the same."""
+MIMES = {
+    "csv": "text/csv",
+    "html": "text/html",
+    "json": "application/json",
+    "npz": "application/octet-stream",
+    "png": "image/png",
+    "py": "text/x-python",
+    "svg": "image/svg+xml",
+    "txt": "text/plain",
+}
 S = TypeVar("S", bound=param.Parameterized)
 
 
-class GivesFiles:
-    """A part whose form "files" has a button for every file; a part says how they are made."""
+def always(_: Any) -> bool:
+    """Offer a file whatever the state is."""
+    return True
 
+
+@dataclass(frozen=True)
+class Export(Generic[S]):
+    """A file that readers can take away."""
+
+    name: str  # Of its button
+    label: str
+    file: str | Callable[[S], str]  # Its name, whose ending tells what it is
+    make: Callable[[S], Any] | None = None  # Table, text, chart or bytes; None: the saved page
+    help: str | None = None
+    private: str = ""  # What to mind with rows of single people, said when it is handed over
+    mark: str = " – private"  # Added to the label of a private file
+    offered: Callable[[S], bool] = always  # Whether it can be made now
+
+
+def steps_export(help: str) -> Export[Any]:
+    """Return the export of the steps as Python."""
+    code: Callable[[Any], str] = lambda state: f"{state.history.code}\n"  # noqa: E731
+    return Export("python", "Steps as Python (py)", "steps.py", code, help)
+
+
+def page_export(
+    file: str, help: str = "One file that answers without Python and without internet."
+) -> Export[Any]:
+    """Return the export of the saved page."""
+    return Export("page", "Page (HTML)", file, help=help)
+
+
+class ExportTab(Tab[S]):
+    """A tab with a button for every file of `exports`."""
+
+    title: ClassVar[str] = "Take away"
+    exports: Sequence[Export[Any]] = ()
     _board: Any
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(title="Take away")
+        self.components = {"files": self.form}
+        self.layout = "files"
+
+    @property
+    def private(self) -> bool:
+        """Whether rows stand for people."""
+        return getattr(self.state, "private", True)
+
+    def note(self) -> str:
+        """Say what files hold, or nothing."""
+        return ""
+
+    def options(self) -> list[dict[str, Any]]:
+        """Return controls that stand below the buttons."""
+        return []
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        buttons = [
+            {
+                "name": export.name,
+                "kind": "button",
+                "label": export.label + (export.mark if export.private and self.private else ""),
+                "help": export.help,
+            }
+            for export in self.exports
+            if export.offered(self.state)
+        ]
+        note = self.note()
+        notes = [{"name": "note", "kind": "note", "label": note}] if note else []
+        self.form.controls = [*buttons, *self.options(), *notes]
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
         self._board = board
-        board.listen("files", "pressed", self._give)
+        board.listen("files", "pressed", self._hand_over)
 
-    def _give(self, name: str) -> None:
-        """Hand over a file."""
+    def _hand_over(self, name: str) -> None:
+        """Hand a file over to the browser."""
         file, data, mime = self.made(name)
         self._board.download(file, data, mime=mime)
         self._board.say(f"{file} was handed to your browser.{self.warning(name)}")
 
     def made(self, name: str) -> tuple[str, bytes, str]:
-        """Make a file."""
-        raise NotImplementedError  # every part makes files of its own
+        """Make a file: its name, contents and kind of contents."""
+        export = self._export(name)
+        file = export.file if isinstance(export.file, str) else export.file(self.state)
+        return file, self.content(export, file), MIMES[file.rpartition(".")[2]]
+
+    def content(self, export: Export[S], file: str) -> bytes:
+        """Make the contents of a file."""
+        if export.make is None:
+            return written(self._board.to_html, file)
+        return as_bytes(export.make(self.state), file)
 
     def warning(self, name: str) -> str:
-        """Say what to mind with a file."""
-        del name
-        return ""
+        """Say what to mind with a private file."""
+        private = self._export(name).private
+        return f" {private}" if private and self.private else ""
+
+    def _export(self, name: str) -> Export[Any]:
+        """Return an export by the name of its button."""
+        return next(export for export in self.exports if export.name == name)
 
 
-class GivesSteps(GivesFiles, StatePart[S]):
-    """Such a part that lists the steps taken too, to go back to one; its state is one that `Walks`."""
+class StepsExportTab(ExportTab[S]):
+    """Such a tab that lists the steps taken too, to go back to one; its state is an `UndoRedo`."""
+
+    title: ClassVar[str] = "Steps and files"
 
     def __init__(self) -> None:
         super().__init__()
-        self.form = Form(title="Take away")
         self.steps = Table(
             title="Steps so far",
             help="Pick a step to go back to it; nothing is lost.",
@@ -63,24 +164,37 @@ class GivesSteps(GivesFiles, StatePart[S]):
             key="step",
             needs_python=True,
         )
-        self.components = {"files": self.form, "taken": self.steps}
+        self.components |= {"taken": self.steps}
         self.layout = ["files", "taken"]
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        super().refresh()
+        state: Any = self.state
+        history = state.history
+        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
+        self.steps.selected = history.position
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
         super().connect(board)
-        board.listen("taken", "pick", lambda step: self._walks.go_to(int(step)))
+        board.listen("taken", "pick", self._go_to)
 
-    def show_steps(self) -> None:
-        """Show the steps as they are now."""
-        history = self._walks.history
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
+    def _go_to(self, step: int) -> None:
+        """Go back to a step."""
+        state: Any = self.state
+        state.go_to(int(step))
 
-    @property
-    def _walks(self) -> Any:
-        """The state, which keeps a history."""
-        return self.state
+
+def as_bytes(made: Any, file: str) -> bytes:
+    """Return a table, text, chart or bytes as a file of this name holds it."""
+    if isinstance(made, bytes):
+        return made
+    if isinstance(made, pd.DataFrame):
+        return csv(made)
+    if isinstance(made, str):
+        return made.encode()
+    return png(made) if file.endswith(".png") else svg(made).encode()
 
 
 def written(write: Callable[[Path], Any], file: str) -> bytes:
@@ -88,3 +202,20 @@ def written(write: Callable[[Path], Any], file: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder) / file)
         return (Path(folder) / file).read_bytes()
+
+
+def csv(table: pd.DataFrame) -> bytes:
+    """Write a table as CSV that spreadsheets read: UTF-8 with a mark, no formulas."""
+    safe = table.copy()
+    for name in table.select_dtypes(exclude="number"):
+        safe[name] = table[name].astype(object).map(_no_formula)
+    return (
+        safe.rename(columns=_no_formula)
+        .to_csv(index=False, lineterminator="\r\n")
+        .encode("utf-8-sig")
+    )
+
+
+def _no_formula(value: object) -> object:
+    """Keep spreadsheets from running text as a formula."""
+    return "'" + value if isinstance(value, str) and FORMULA.match(value) else value

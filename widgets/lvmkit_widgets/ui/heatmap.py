@@ -1,4 +1,4 @@
-"""Rows by codes, sorted by cluster and averaged to a size that travels quickly to a browser."""
+"""Rows by codes, sorted by cluster and averaged to the size of a picture."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps taken in a dashboard: undo, redo, going back, and the Python that repeats them."""
+"""Undo history of a dashboard: steps, undo, redo, and the Python that repeats them."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ class History(Generic[T]):
         """Whether a step was taken back."""
         return self.position < len(self.steps) - 1
 
-    def done(self, text: str, code: str, value: T) -> History[T]:
+    def push(self, text: str, code: str, value: T) -> History[T]:
         """Add a step after the one shown; what was undone is dropped."""
         kept = (*self.steps[: self.position + 1], Step(text, code, value))
         return History(kept, len(kept) - 1)
 
-    def at(self, position: int) -> History[T]:
+    def go_to(self, position: int) -> History[T]:
         """Go to a step."""
         if not 0 <= position < len(self.steps):
             message = f"There is no step {position}; the steps are 0 to {len(self.steps) - 1}."
             raise ValueError(message)
         return replace(self, position=position)
 
-    def undone(self) -> History[T]:
+    def undo(self) -> History[T]:
         """Go one step back."""
         if not self.can_undo:
             message = "There is nothing to undo."
             raise ValueError(message)
-        return self.at(self.position - 1)
+        return self.go_to(self.position - 1)
 
-    def redone(self) -> History[T]:
+    def redo(self) -> History[T]:
         """Go one step forward."""
         if not self.can_redo:
             message = "There is nothing to redo."
             raise ValueError(message)
-        return self.at(self.position + 1)
+        return self.go_to(self.position + 1)
 
     @property
     def code(self) -> str:
@@ -78,26 +78,54 @@ class History(Generic[T]):
         return "\n".join(step.code for step in self.steps[: self.position + 1])
 
 
-class Walks:
+class UndoRedo:
     """Back and forth among steps, for a state that keeps a `history` and stands in it by `_go`."""
 
     history: Any
+    message: Any
     _go: Callable[[Any, str], None]
 
     def undo(self) -> None:
         """Take the last step back."""
         text = self.history.steps[self.history.position].text
-        self._go(self.history.undone(), f"Undone: {text}.")
+        self._go(self.history.undo(), f"Undone: {text}.")
 
     def redo(self) -> None:
         """Do again what was undone."""
-        history = self.history.redone()
+        history = self.history.redo()
         self._go(history, f"Done again: {history.steps[history.position].text}.")
 
     def go_to(self, position: int) -> None:
         """Return to a step."""
-        history = self.history.at(position)
+        history = self.history.go_to(position)
         self._go(history, f"Back at: {history.steps[position].text}.")
+
+    def press(self, button: str) -> bool:
+        """Undo or redo, if that is what a button of `undo_buttons` says."""
+        known = {"undo": self.undo, "redo": self.redo}
+        if button in known:
+            known[button]()
+        return button in known
+
+    def _step(self, value: Any, text: str, code: str) -> None:
+        """Take a step."""
+        self._go(self.history.push(text, code, value), f"{text}.")
+
+    def _select(self, value: Any, text: str, code: str) -> None:
+        """Take a step to another value, unless we stand there."""
+        if value == self.history.value:
+            self.message = f"{text}."
+        else:
+            self._step(value, text, code)
+
+
+def undo_buttons(history: History[Any], *, arrows: bool = True) -> list[dict[str, Any]]:
+    """Return the buttons that go a step back and forth, as controls of a form."""
+    undo, redo = ("↶ Undo", "↷ Redo") if arrows else ("Undo", "Redo")
+    return [
+        {"name": "undo", "kind": "button", "label": undo, "disabled": not history.can_undo},
+        {"name": "redo", "kind": "button", "label": redo, "disabled": not history.can_redo},
+    ]
 
 
 def opening(source: str) -> str:

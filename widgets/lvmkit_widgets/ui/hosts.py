@@ -1,4 +1,4 @@
-"""The copies of a dashboard's fields that hosts show: a native Jupyter widget, a Panel component.
+"""Hosts that show a dashboard: a native Jupyter widget, a Panel component.
 
 Both run the same JavaScript on the same field names, ``<component>_<field>``. Classes are built
 once for each set of components, because Panel registers a model for every class.
@@ -19,7 +19,7 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from lvmkit_widgets.ui.bundle import script_of
-from lvmkit_widgets.ui.widgets import KINDS, Stage
+from lvmkit_widgets.ui.widgets import WIDGETS, Shell
 
 Shape = tuple[tuple[str, str], ...]
 Receive = Callable[[dict[str, Any], "LoopHost | PageHost | None"], None]
@@ -29,7 +29,7 @@ def flat_fields(shape: Shape) -> dict[str, tuple[str, str]]:
     """Return the flat name of every field of the components to (component, field)."""
     flat: dict[str, tuple[str, str]] = {}
     for name, kind in shape:
-        for field in (KINDS | {"stage": Stage})[kind].fields():
+        for field in (WIDGETS | {"stage": Shell})[kind].fields():
             key = f"{name}_{field}"
             if key in flat:
                 msg = f"components {flat[key][0]!r} and {name!r} both make {key!r}; rename one"
@@ -84,8 +84,8 @@ class PageHost:
             function()
 
 
-class NativeTwin(anywidget.AnyWidget):
-    """The dashboard as a Jupyter widget. Built by `native_twin`."""
+class NotebookView(anywidget.AnyWidget):
+    """The dashboard as a Jupyter widget. Built by `notebook_view`."""
 
     _receive: Receive | None = None
     _host: LoopHost | None = None
@@ -104,8 +104,8 @@ class NativeTwin(anywidget.AnyWidget):
                 setattr(self, key, value)
 
 
-class PageTwin(pn.custom.AnyWidgetComponent):
-    """The dashboard as a Panel component. Built by `page_twin`."""
+class PageView(pn.custom.AnyWidgetComponent):
+    """The dashboard as a Panel component. Built by `page_view`."""
 
     __abstract = True
     _debounce = 5
@@ -138,46 +138,46 @@ class PageTwin(pn.custom.AnyWidgetComponent):
 
 
 @cache
-def _native_class(shape: Shape) -> type[NativeTwin]:
+def _native_class(shape: Shape) -> type[NotebookView]:
     """Return the widget class for a set of components."""
     fields = {key: traitlets.Any().tag(sync=True) for key in flat_fields(shape)}
     kinds = tuple(sorted({kind for _, kind in shape}))
-    return type("Dashboard", (NativeTwin,), {"_esm": script_of(kinds), **fields})
+    return type("Dashboard", (NotebookView,), {"_esm": script_of(kinds), **fields})
 
 
 @cache
-def _page_class(shape: Shape) -> type[PageTwin]:
+def _page_class(shape: Shape) -> type[PageView]:
     """Return the Panel class for a set of components."""
     flat = flat_fields(shape)
-    taken = set(flat) & set(PageTwin.param)
+    taken = set(flat) & set(PageView.param)
     if taken:
         msg = f"Panel needs the name {min(taken)!r} itself; rename the component"
         raise ValueError(msg)
     kinds = tuple(sorted({kind for _, kind in shape}))
-    types = KINDS | {"stage": Stage}
+    types = WIDGETS | {"stage": Shell}
     of = dict(shape)
     fields: dict[str, Any] = {}
     for key, (name, field) in flat.items():
         is_bytes = isinstance(types[of[name]].param[field], param.Bytes)
         fields[key] = param.Bytes(b"") if is_bytes else param.Parameter(None)
     body = {"_esm": script_of(kinds), "__module__": __name__, **fields}
-    return type("DashboardPage", (PageTwin,), body)
+    return type("DashboardPage", (PageView,), body)
 
 
-def native_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> NativeTwin:
+def notebook_view(shape: Shape, state: Mapping[str, Any], receive: Receive) -> NotebookView:
     """Return a Jupyter widget that shows the fields and tells what the browser changed."""
-    twin = _native_class(shape)(**state)
+    view = _native_class(shape)(**state)
     try:
-        twin._host = LoopHost(asyncio.get_running_loop())
+        view._host = LoopHost(asyncio.get_running_loop())
     except RuntimeError:
-        twin._host = None
-    twin._receive = receive
-    return twin
+        view._host = None
+    view._receive = receive
+    return view
 
 
-def page_twin(shape: Shape, state: Mapping[str, Any], receive: Receive) -> PageTwin:
+def page_view(shape: Shape, state: Mapping[str, Any], receive: Receive) -> PageView:
     """Return a Panel component that shows the fields and tells what the browser changed."""
-    twin = _page_class(shape)(sizing_mode="stretch_width", margin=0, **state)
-    twin._receive = receive
-    twin.param.watch(twin._take, list(flat_fields(shape)))
-    return twin
+    view = _page_class(shape)(sizing_mode="stretch_width", margin=0, **state)
+    view._receive = receive
+    view.param.watch(view._take, list(flat_fields(shape)))
+    return view

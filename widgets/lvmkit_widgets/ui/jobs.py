@@ -61,7 +61,7 @@ class Progress:
         return self._stop.is_set()
 
 
-class Job:
+class BackgroundJob:
     """One piece of work, with what to do with its result, its failure or its end."""
 
     def __init__(

@@ -1,4 +1,4 @@
-"""A dashboard saved as one file: its script, its fields, and nothing that could reach a network."""
+"""Saved pages: one file with script and fields that can reach no network."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,8 @@ from typing import Any
 from lvmkit.core.writing import in_words, replacing, require_place, shown_name
 from lvmkit_widgets.ui.bundle import script_of
 
+_LINE = re.compile(r' (?:d|transform)="[^"]*"')
+_LONG = re.compile(r"\d+\.\d{2,}")
 PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -102,6 +105,11 @@ def page_of(*, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]) -> 
         state=values.replace("<", "\\u003c"),
         script=script,
     )
+
+
+def shortened(picture: str) -> str:
+    """Round the lines of a picture to a tenth of a pixel: a page holds many."""
+    return _LINE.sub(lambda line: _LONG.sub(lambda n: f"{float(n[0]):.1f}", line[0]), picture)
 
 
 def _encoded(value: object) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""A long table of which the browser gets one page at a time."""
+"""Long tables of which the browser gets one page at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Table
 
 
-class Pages:
+class PagedTable:
     """Sorts, searches and pages a table in Python."""
 
     def __init__(self, table: Table, words: Sequence[str]) -> None:
@@ -53,14 +53,41 @@ class Pages:
         rows = self._rows(frame.iloc[first : first + table.page_size])
         table.param.update(rows=rows, total=len(frame))
 
-    def first(self, most: int) -> list[dict[str, Any]]:
+    def first(self, max_items: int) -> list[dict[str, Any]]:
         """Return the first rows of the whole table, for a page that no Python turns."""
-        return self._rows(self.frame.head(most))
+        return self._rows(self.frame.head(max_items))
 
     def _rows(self, frame: pd.DataFrame) -> list[dict[str, Any]]:
         """Return the columns that are shown, row by row."""
         keys = [key for column in self.table.columns if (key := column["key"]) in frame]
         return [dict(zip(keys, row, strict=True)) for row in frame[keys].itertuples(index=False)]
+
+
+class RowPages:
+    """Pages of rows that are described when they are turned to."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self._shown: Any = None  # what the rows are of
+
+    def clear(self) -> None:
+        """Begin with the first page next time."""
+        self._shown = None
+
+    def show(
+        self, of: Any, rows: Sequence[int], describe: Callable[[int], Any], selected: int | None
+    ) -> None:
+        """Describe the rows of the page that is asked for: the first one of something else."""
+        table = self.table
+        page = table.page if self._shown == of else 0
+        self._shown = of
+        here = rows[page * table.page_size : (page + 1) * table.page_size]
+        table.param.update(
+            rows=[describe(int(i)) for i in here],
+            total=len(rows),
+            page=page,
+            selected=None if selected is None else selected + 1,
+        )
 
 
 def _numbers(values: pd.Series) -> pd.Series:

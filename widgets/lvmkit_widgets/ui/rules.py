@@ -2,7 +2,7 @@
 
 A rule takes the component, all components by name, and the value; it returns "" where the value fits, else what it
 must be, as `Gone` where a page may have shown the value before. Kinds name the rules of their fields in
-`Component.sent`; `Exchange` applies them.
+`Component.sent`; `Sync` applies them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is picked in a dashboard, so that dashboards side by side can follow one another."""
+"""What is picked in a cluster explorer, and how numbers are shown."""
 
 from __future__ import annotations
 

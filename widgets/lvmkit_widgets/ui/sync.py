@@ -1,4 +1,4 @@
-"""The traffic of fields between a dashboard's components and the hosts that show them."""
+"""Synchronization of fields between components and the hosts that show them."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import param
 from param.parameterized import batch_call_watchers
 
-from lvmkit_widgets.ui.component import Component, Signal
-from lvmkit_widgets.ui.hosts import Shape, flat_fields, native_twin, page_twin
+from lvmkit_widgets.ui.component import Component, Event
+from lvmkit_widgets.ui.hosts import Shape, flat_fields, notebook_view, page_view
 from lvmkit_widgets.ui.jobs import Host
 from lvmkit_widgets.ui.rules import Gone, equal
 
@@ -25,8 +25,8 @@ asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 """The host whose reader is being answered; None while Python itself acts."""
 
 
-class Exchange:
-    """Keeps the copies that hosts show equal to the components, and the other way round."""
+class Sync:
+    """Keeps the copies of fields in hosts equal to the components, both ways."""
 
     # Jupyter may deliver what the browser changed on another thread than the one that runs cells, so everything happens
     # under one lock.
@@ -39,8 +39,8 @@ class Exchange:
         self._lock = threading.RLock()
         self._depth = 0
         self._pending: dict[str, Any] = {}
-        self._refused: dict[str, int] = {}  # signals to their highest count that was not taken
-        self._twins: dict[str, Any] = {}
+        self._refused: dict[str, int] = {}  # events to their highest count that was not taken
+        self._views: dict[str, Any] = {}
         for name, part in self.parts.items():
             part.param.watch(self._note_for(name), part.fields())
 
@@ -61,15 +61,15 @@ class Exchange:
 
     def native(self) -> Any:
         """Return the Jupyter widget, built at first use."""
-        if "native" not in self._twins:
-            self._twins["native"] = native_twin(self.shape, self.state(), self.receive)
-        return self._twins["native"]
+        if "native" not in self._views:
+            self._views["native"] = notebook_view(self.shape, self.state(), self.receive)
+        return self._views["native"]
 
     def page(self) -> Any:
         """Return the Panel component, built at first use."""
-        if "page" not in self._twins:
-            self._twins["page"] = page_twin(self.shape, self.state(), self.receive)
-        return self._twins["page"]
+        if "page" not in self._views:
+            self._views["page"] = page_view(self.shape, self.state(), self.receive)
+        return self._views["page"]
 
     @contextmanager
     def batch(self) -> Iterator[None]:
@@ -120,7 +120,7 @@ class Exchange:
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
         changes = self._understood(changes)
-        state = self._sorted(changes, signals=False)
+        state = self._sorted(changes, events=False)
         try:
             with ExitStack() as waiting:
                 for name in reversed(state):  # the first is let go first
@@ -129,25 +129,25 @@ class Exchange:
                     self._update(name, fields)
         except ValueError as error:
             self._fail(error)
-        for name, fields in self._sorted(changes, signals=True).items():
+        for name, fields in self._sorted(changes, events=True).items():
             for field, value in fields.items():
                 known = getattr(self.parts[name], field)[0]
                 known = max(known, self._refused.pop(f"{name}_{field}", 0))
                 for happened in value[2] if len(value) > 2 else []:  # merged by the host on the way
                     if happened[0] > known:
-                        self._let_happen(name, field, happened)
-                self._let_happen(name, field, value)
+                        self._fire(name, field, happened)
+                self._fire(name, field, value)
 
     def _understood(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what a page can send now, and refuse the rest; signals are judged when their turn comes."""
+        """Return what a page can send now, and refuse the rest; events are judged when their turn comes."""
         kept, refused = {}, {}
         for key in self._flat.keys() & changes.keys():
             name, field = self._flat[key]
             kind, value = self.parts[name].param[field], changes[key]
-            fits = is_signal(value) if isinstance(kind, Signal) else _is_of(kind, value)
+            fits = is_event(value) if isinstance(kind, Event) else _is_of(kind, value)
             if not (fits and (isinstance(kind, param.Bytes) or is_plain(value))):
                 refused[key] = PLAIN
-            elif isinstance(kind, Signal) or not (wanted := self._refusal(name, field, value)):
+            elif isinstance(kind, Event) or not (wanted := self._refusal(name, field, value)):
                 kept[key] = value
             elif not equal(value, getattr(self.parts[name], field)):
                 refused[key] = wanted
@@ -163,15 +163,15 @@ class Exchange:
             self._refuse(key, changes[key], refused[key])
         # No button acts on values that were not taken.
         halted = {self._flat[key][0] for key in told}
-        for key in [key for key in kept if self._is_signal(key) and self._flat[key][0] in halted]:
+        for key in [key for key in kept if self._is_event(key) and self._flat[key][0] in halted]:
             self._pass_over(key, kept[key])
             del kept[key]
         return kept
 
-    def _is_signal(self, key: str) -> bool:
-        """Return whether a flat name is that of a signal."""
+    def _is_event(self, key: str) -> bool:
+        """Return whether a flat name is that of an event."""
         name, field = self._flat[key]
-        return isinstance(self.parts[name].param[field], Signal)
+        return isinstance(self.parts[name].param[field], Event)
 
     def _refusal(self, name: str, field: str, value: Any) -> str:
         """Return what a page may send for a field instead of a value; "" if it may send that."""
@@ -208,17 +208,17 @@ class Exchange:
         return wanted == NOTHING and any(not one or isinstance(one, Gone) for one in judged)
 
     def _values_of(self, key: str, kept: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield what a field holds now, and what a page sets it to; of a signal, what happened."""
+        """Yield what a field holds now, and what a page sets it to; of an event, what happened."""
         name, field = self._flat[key]
-        now, signal = getattr(self.parts[name], field), self._is_signal(key)
-        yield now[1] if signal else now
-        if key in kept and not signal:
+        now, event = getattr(self.parts[name], field), self._is_event(key)
+        yield now[1] if event else now
+        if key in kept and not event:
             yield kept[key]
         elif key in kept and not self._refusal(name, field, kept[key][1]):
             yield kept[key][1]
 
-    def _let_happen(self, name: str, field: str, happened: Any) -> None:
-        """Let a signal happen, unless no page can send it now."""
+    def _fire(self, name: str, field: str, happened: Any) -> None:
+        """Let an event happen, unless no page can send it now."""
         wanted = self._refusal(name, field, happened[1])
         if not wanted:
             self._update(name, {field: happened})
@@ -230,13 +230,13 @@ class Exchange:
         name, field = self._flat[key]
         told = _gone if isinstance(wanted, Gone) else _not_understood
         self._fail(told(self.parts[name].title or f"{name}, {field}", wanted))
-        if self._is_signal(key) and is_signal(value):
+        if self._is_event(key) and is_event(value):
             self._pass_over(key, value)
         else:
             self._show_again(key)
 
     def _pass_over(self, key: str, happened: Any) -> None:
-        """Let a signal not happen, nor later, when the next message brings it as an earlier one."""
+        """Let an event not happen, nor later, when the next message brings it as an earlier one."""
         self._refused[key] = max(self._refused.get(key, 0), happened[0])
         self._show_again(key)
 
@@ -252,11 +252,11 @@ class Exchange:
         except ValueError as error:
             self._fail(error)
 
-    def _sorted(self, changes: Mapping[str, Any], *, signals: bool) -> dict[str, dict[str, Any]]:
-        """Return the changed fields by component, as these were declared: only signals, or only the rest."""
+    def _sorted(self, changes: Mapping[str, Any], *, events: bool) -> dict[str, dict[str, Any]]:
+        """Return the changed fields by component, as these were declared: only events, or only the rest."""
         parts: dict[str, dict[str, Any]] = {}
         for key, (name, field) in self._flat.items():
-            if key in changes and isinstance(self.parts[name].param[field], Signal) is signals:
+            if key in changes and isinstance(self.parts[name].param[field], Event) is events:
                 parts.setdefault(name, {})[field] = changes[key]
         return parts
 
@@ -273,8 +273,8 @@ class Exchange:
         """Send what was set to every host."""
         changes, self._pending = self._pending, {}
         if changes:
-            for twin in self._twins.values():
-                twin.push(changes)
+            for view in self._views.values():
+                view.push(changes)
 
 
 def is_plain(value: Any, depth: int = DEEPEST) -> bool:
@@ -313,14 +313,14 @@ def _is_of(kind: param.Parameter[Any], value: Any) -> bool:
     return True
 
 
-def is_signal(value: Any, *, earlier: bool = True) -> bool:
+def is_event(value: Any, *, earlier: bool = True) -> bool:
     """Return whether a value is [count, what], or [count, what, [earlier ones]]."""
     if not isinstance(value, list | tuple) or len(value) not in (2, 2 + earlier):
         return False
     if not isinstance(value[0], int) or isinstance(value[0], bool) or value[0] < 0:
         return False
     merged = value[2] if len(value) > 2 else []
-    return isinstance(merged, list | tuple) and all(is_signal(one, earlier=False) for one in merged)
+    return isinstance(merged, list | tuple) and all(is_event(one, earlier=False) for one in merged)
 
 
 def _not_understood(what: str, wanted: str) -> ValueError:

@@ -1,4 +1,4 @@
-"""What a part of a dashboard is, and a dashboard of parts that follow one state at a time."""
+"""Tabs of a dashboard, each a view of one state, and the dashboard that refreshes those in sight."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 import param
 
+from lvmkit.core.arguments import checked
 from lvmkit_widgets.ui.component import Component
 from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.history import undo_buttons
+from lvmkit_widgets.ui.widgets import Form
 
 KEPT = 50  # pictures a part remembers
 S = TypeVar("S", bound=param.Parameterized)
 
 
-class StatePart(Generic[S]):
-    """A part of a dashboard: components, where they stand, and how they follow the state."""
+class Tab(Generic[S]):
+    """A tab, or a part that is always seen: components, their layout, and how they show the state."""
 
     # Subclasses make `components` and `layout` when they are made, before any cohort is open, and write `refresh`.
 
@@ -31,7 +34,7 @@ class StatePart(Generic[S]):
         self._drawn: dict[str, tuple[Any, ...]] = {}
         self._pictures: dict[tuple[Any, ...], str] = {}
 
-    def bind(self, state: S) -> None:
+    def attach(self, state: S) -> None:
         """Follow another state from now on."""
         self.state = state
         self.stale = True
@@ -41,7 +44,7 @@ class StatePart(Generic[S]):
         """Show the state as it is now."""
         raise NotImplementedError
 
-    def follow(self) -> None:
+    def show_selection(self) -> None:
         """Show what is picked, whether the part is seen or not."""
         # The browser hands picks on by links; fields that lag behind in Python would be sent when the part is opened,
         # and could undo what the reader picked a moment before.
@@ -66,17 +69,53 @@ class StatePart(Generic[S]):
         return self._pictures[depends]
 
 
-class PartsBoard(Dashboard, Generic[S]):
-    """A dashboard of parts: some always seen, the others in tabs and refreshed when opened."""
+class StepsBar(Tab[S]):
+    """Undo and redo above every tab, and what else is set there; its state is an `UndoRedo`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.form = Form(inline=True)
+        self.components = {"steps": self.form}
+        self.layout = "steps"
+
+    def options(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return the controls beside undo and redo, and their values."""
+        raise NotImplementedError
+
+    def take(self, values: dict[str, Any]) -> None:
+        """Take the values of these controls."""
+        raise NotImplementedError
+
+    def refresh(self) -> None:
+        """Show the state as it is now."""
+        state: Any = self.state
+        controls, values = self.options()
+        self.form.controls = [*undo_buttons(state.history), *controls]
+        self.form.values = values
+
+    def connect(self, board: Dashboard) -> None:
+        """Listen to the reader."""
+        board.listen("steps", "pressed", self._press)
+        board.listen("steps", "values", lambda values: self.take(values))
+
+    def _press(self, name: str) -> None:
+        """Go a step back or forward."""
+        state: Any = self.state
+        state.press(name)
+
+
+class TabbedDashboard(Dashboard, Generic[S]):
+    """A dashboard of one state: some tabs always seen, the others refreshed when opened."""
+
+    heading_depends: ClassVar[frozenset[str]] = frozenset()
     state: S
 
     def __init__(
         self,
         components: dict[str, Component],
         *,
-        frame: Sequence[StatePart[S]],
-        tabs: Sequence[StatePart[S]],
+        frame: Sequence[Tab[S]],
+        tabs: Sequence[Tab[S]],
         title: str,
         links: Sequence[tuple[str, str]] = (),
     ) -> None:
@@ -91,7 +130,7 @@ class PartsBoard(Dashboard, Generic[S]):
         self.listen("stage", "tabs", lambda _: self._refresh(set()))
 
     @property
-    def every_part(self) -> list[StatePart[S]]:
+    def every_part(self) -> list[Tab[S]]:
         """The parts of the frame and of the tabs."""
         return [*self._frame, *self._tabs]
 
@@ -102,17 +141,11 @@ class PartsBoard(Dashboard, Generic[S]):
         return {"tabs": tabs, "id": "main"}
 
     def show_state(self, state: S) -> None:
-        """Show another state from now on.
-
-        Parameters
-        ----------
-        state : Parameterized
-            What the parts follow.
-        """
+        """Show another state from now on."""
         self.state = state
         with self.batch():
             for part in self.every_part:
-                part.bind(state)
+                part.attach(state)
             self._refresh(set(state.param))
         state.param.watch(self._changed, [field for field in state.param if field != "name"])
 
@@ -122,15 +155,17 @@ class PartsBoard(Dashboard, Generic[S]):
             for part in self.every_part:
                 self._update(part)
 
+    @checked()
     def to_html(self, path: str | Path) -> Path:
         """Save one file that answers without Python and without internet: of people totals only, small counts hidden.
 
-        Two pages of one cohort, from before and after a change, can together give hidden counts away: share one.
+        What keeps working in it is told by the class. Two pages of one cohort, from before and after a change, can
+        together give hidden counts away: share one.
 
         Parameters
         ----------
         path : str or Path
-            File to write.
+            File to write, replaced as a whole or not at all.
 
         Returns
         -------
@@ -149,14 +184,25 @@ class PartsBoard(Dashboard, Generic[S]):
                 if shown:
                     state.hide_small = False
 
-    def heading(self, names: set[str]) -> None:
-        """Write title, subtitle and footer anew if one of these fields of the state matters.
+    def static_fields(self) -> dict[str, dict[str, Any]]:
+        """Return fields that a saved page shows with other values, by component."""
+        return self._page_fields()
 
-        Parameters
-        ----------
-        names : set of str
-            What has changed.
-        """
+    def static_cases(self) -> list[dict[str, Any]]:
+        """Return what a saved page shows when the reader picks something else."""
+        return self._page_cases()
+
+    def _page_fields(self) -> dict[str, dict[str, Any]]:
+        """Return fields of components that a saved page shows otherwise."""
+        return {}
+
+    def _page_cases(self) -> list[dict[str, Any]]:
+        """Return what a saved page shows for each choice of the reader."""
+        return []
+
+    def _heading(self) -> dict[str, str]:
+        """Title, subtitle, footer and, where there is such a component, what is left out."""
+        return {}
 
     def _changed(self, *events: Any) -> None:
         """Follow the state: everything that is seen, once."""
@@ -173,13 +219,22 @@ class PartsBoard(Dashboard, Generic[S]):
         """Refresh the parts that are seen; remember which others are out of date."""
         opened = self._tabs[self.stage.tabs.get("main", 0)]
         for part in self.every_part:
-            part.follow()
+            part.show_selection()
             part.stale |= bool(part.depends & names)
             if part.stale and (part in self._frame or part is opened):
                 self._update(part)
-        self.heading(names)
+        if names & self.heading_depends:
+            self._show_heading()
 
-    def _update(self, part: StatePart[S]) -> None:
+    def _show_heading(self) -> None:
+        """Show title, subtitle, footer, and what is left out."""
+        fields = self._heading()
+        left_out = fields.pop("left_out", "")
+        if "left_out" in self.components:
+            self.components["left_out"].param.update(text=left_out, visible=bool(left_out))
+        self.stage.param.update(**fields)
+
+    def _update(self, part: Tab[S]) -> None:
         """Refresh a part."""
         part.stale = False
         part.refresh()

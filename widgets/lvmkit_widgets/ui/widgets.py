@@ -1,4 +1,4 @@
-"""The kinds of components every dashboard is made of; ``static/<kind>.js`` draws each."""
+"""The kinds of components; ``static/<kind>.js`` draws each."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any, ClassVar
 import param
 
 from lvmkit_widgets.ui import rules
-from lvmkit_widgets.ui.component import Component, Field, Signal
+from lvmkit_widgets.ui.component import Component, Event, Field
 from lvmkit_widgets.ui.rules import Rule
 
 RELEVANCE_COLUMNS = ("code", "title", "n", "total", "share", "overall", "lift", "relevance")
 
 
-class Stage(Component):
+class Shell(Component):
     """The dashboard's own fields: its heading, layout, open tabs, links, and files handed over."""
 
     kind: ClassVar[str] = "stage"
@@ -30,7 +30,7 @@ class Stage(Component):
     footer = param.String("", doc="Small print under the last section.")
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
-    file_taken = Signal(doc="The browser has saved the file.")
+    file_taken = Event(doc="The browser has saved the file.")
 
 
 class Form(Component):
@@ -50,7 +50,7 @@ class Form(Component):
     inline = param.Boolean(
         default=False, doc="Controls side by side instead of one under the other."
     )
-    pressed = Signal(doc="A button was pressed: its name. Values have arrived before.")
+    pressed = Event(doc="A button was pressed: its name. Values have arrived before.")
     needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
 
@@ -71,17 +71,17 @@ class Status(Component):
     progress = param.Number(None, allow_None=True, doc="0 to 1; None while unknown.")
     can_cancel = param.Boolean(default=False, doc="Whether a cancel button is shown while busy.")
     actions = Field(default=[], instantiate=True, doc="Pairs [name, label] of buttons, as undo.")
-    cancel = Signal(doc="The reader wants the work to stop.")
+    cancel = Event(doc="The reader wants the work to stop.")
     waiting = param.Boolean(default=False, doc="Whether work waits for a browser that shows it.")
-    seen = Signal(doc="A browser shows the dashboard while work waits for that.")
-    pressed = Signal(doc="An action was pressed: its name.")
+    seen = Event(doc="A browser shows the dashboard while work waits for that.")
+    pressed = Event(doc="An action was pressed: its name.")
     needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
 
-class Sizes(Component):
+class ClusterList(Component):
     """The clusters in a strip, with number and share of patients; one is selected."""
 
-    kind: ClassVar[str] = "sizes"
+    kind: ClassVar[str] = "cluster_list"
     sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.item, "others": rules.items}
 
     items = Field(
@@ -91,7 +91,7 @@ class Sizes(Component):
     )
     selected = param.Integer(None, allow_None=True, doc="Id of the selected cluster.")
     others = Field(default=[], instantiate=True, doc="Ids added by shift-click or shift-enter.")
-    noun = param.String("patients", doc="What is counted.")
+    row_name = param.String("patients", doc="What is counted.")
     comparable = param.Boolean(default=True, doc="Whether Shift adds clusters to `others`.")
 
 
@@ -135,7 +135,7 @@ class Relevance(Component):
     spreads = param.Boolean(default=False, doc="Whether the browser keeps `spread` up to date.")
     spread = Field(default=[], instantiate=True, doc="Part of each cluster in the marked code.")
     spread_total = param.Integer(None, allow_None=True, doc="How often the marked code occurs.")
-    pick = Signal(doc="A code was picked.")
+    pick = Event(doc="A code was picked.")
 
 
 class Heat(Component):
@@ -155,8 +155,8 @@ class Heat(Component):
     selected = param.Integer(None, allow_None=True, doc="Id of the marked cluster.")
     code = param.String("", doc="The code that is marked.")
     height = param.Integer(420, bounds=(80, None), doc="Height of the picture in pixels.")
-    noun = param.String("patients", doc="What a row is.")
-    pick = Signal(doc="A cell was picked: {cluster, code}.")
+    row_name = param.String("patients", doc="What a row is.")
+    pick = Event(doc="A cell was picked: {cluster, code}.")
 
 
 class Table(Component):
@@ -188,7 +188,7 @@ class Table(Component):
     searchable = param.Boolean(default=False, doc="Whether a search box is shown.")
     empty = param.String("Nothing to show.", doc="Shown in place of no rows.")
     download = param.String("", doc="File name: a button saves the rows as CSV, as shown.")
-    pick = Signal(doc="A row was picked: its key.")
+    pick = Event(doc="A row was picked: its key.")
 
 
 class Picture(Component):
@@ -201,7 +201,7 @@ class Picture(Component):
     alt = param.String("", doc="What the picture shows, for readers who cannot see it.")
     caption = param.String("", doc="Text under the picture.")
     download = param.String("", doc="File name without ending: buttons save SVG and PNG.")
-    pick = Signal(doc="A mark was picked: {name: value} of its link.")
+    pick = Event(doc="A mark was picked: {name: value} of its link.")
 
 
 class Text(Component):
@@ -215,10 +215,10 @@ class Text(Component):
     )
 
 
-class Steps(Component):
+class StepSlider(Component):
     """A slider over a few named steps, such as fitted models."""
 
-    kind: ClassVar[str] = "steps"
+    kind: ClassVar[str] = "step_slider"
     sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.place_in("options")}
 
     label = param.String("", doc="What is chosen.")
@@ -247,16 +247,18 @@ class TopicMap(Component):
     term = param.String("", doc="The term whose topics are shown.")
     spread = Field(default=[], instantiate=True, doc="Part of each topic in the term.")
     total = param.Integer(None, allow_None=True, doc="How often the term occurs.")
-    noun = param.String("words", doc="What the shares are shares of; empty: weights of the model.")
+    shares_of = param.String(
+        "words", doc="What the shares are shares of; empty: weights of the model."
+    )
     unread = param.String("", doc="Names a model whose documents are still to be read.")
-    seen = Signal(doc="The browser shows a model whose documents are still to be read.")
+    seen = Event(doc="The browser shows a model whose documents are still to be read.")
     download = param.String("topic-map", doc="File name without ending.")
 
 
-class Versus(Component):
+class TermComparison(Component):
     """Two topics face to face, from the numbers of a `Relevance`."""
 
-    kind: ClassVar[str] = "versus"
+    kind: ClassVar[str] = "term_comparison"
     sent: ClassVar[Mapping[str, Rule]] = {
         "first": rules.topic,
         "second": rules.topic,
@@ -267,10 +269,10 @@ class Versus(Component):
     first = param.Integer(None, allow_None=True, doc="Id of a topic.")
     second = param.Integer(None, allow_None=True, doc="Id of the topic to compare with.")
     top = param.Integer(12, bounds=(1, None), doc="Number of terms on each side.")
-    pick = Signal(doc="A term was picked.")
+    pick = Event(doc="A term was picked.")
 
 
-class Documents(Component):
+class DocumentList(Component):
     """The documents that stand for a topic, with its words marked in their texts."""
 
     kind: ClassVar[str] = "documents"
@@ -285,10 +287,10 @@ class Documents(Component):
     topic = param.Integer(None, allow_None=True, doc="Id of the topic that is shown.")
     opened = Field(default=None, doc="Row and whole text of one document.")
     hint = param.String("", doc="Shown where the documents of the topic are not known.")
-    open = Signal(doc="The whole text of a row is wanted.")
+    open = Event(doc="The whole text of a row is wanted.")
 
 
-class Tree(Component):
+class TreeOutline(Component):
     """A tree of nested clusters as indented rows: sizes, splits, a cut, and where a code lives."""
 
     # Only the rows in view are drawn. The numbers of codes are those of a `Relevance`, whose rows are `held`.
@@ -313,8 +315,8 @@ class Tree(Component):
     support = Field(default=[], instantiate=True, doc="How well it reappears, up to 1, or None.")
     reasons = Field(default=[], instantiate=True, doc="Why leaves are leaves: different texts.")
     why = Field(default=[], instantiate=True, doc="Place in `reasons` for each node, or None.")
-    noun = param.String("patients", doc="What is counted.")
-    thing = param.String("code", doc="What is searched for.")
+    row_name = param.String("patients", doc="What is counted.")
+    column_name = param.String("code", doc="What is searched for.")
     source = param.String("relevance", doc="Name of the component that holds codes and numbers.")
     held = Field(default=None, doc="Nodes that the rows of the source stand for; None: all.")
     row = param.Integer(None, allow_None=True, doc="Row of the source that shows `selected`.")
@@ -323,29 +325,29 @@ class Tree(Component):
     frontier = Field(default=[], instantiate=True, doc="Nodes of the cut, from left to right.")
     code = param.String("", doc="The code whose branches are shown.")
     found = Field(default={}, instantiate=True, doc="code, and n: how often each node has it.")
-    cut = Signal(doc="The cut is to change: {level}, {prune: node} or {split: node}.")
+    cut = Event(doc="The cut is to change: {level}, {prune: node} or {split: node}.")
 
 
-class Trail(Component):
-    """The way from the root of a `Tree` to the node that is picked, and what is known of it."""
+class Breadcrumb(Component):
+    """The way from the root of a `TreeOutline` to the node that is picked, and what is known of it."""
 
-    kind: ClassVar[str] = "trail"
+    kind: ClassVar[str] = "breadcrumb"
 
     source = param.String("tree", doc="Name of the tree.")
 
 
-class Branches(Component):
-    """What tells the two parts of a node of a `Tree` apart, from the numbers of a `Relevance`."""
+class SplitContrast(Component):
+    """What tells the two parts of a node of a `TreeOutline` apart, from the numbers of a `Relevance`."""
 
-    kind: ClassVar[str] = "branches"
+    kind: ClassVar[str] = "split_contrast"
     sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.code}
 
     source = param.String("tree", doc="Name of the tree.")
     top = param.Integer(10, bounds=(1, None), doc="Number of codes on each side.")
-    pick = Signal(doc="A code was picked.")
+    pick = Event(doc="A code was picked.")
 
 
-class Phenotypes(Component):
+class PhenotypeCards(Component):
     """Phenotypes as cards: scores of features by mode, patients at each score, name, note and mark."""
 
     kind: ClassVar[str] = "phenotypes"
@@ -362,27 +364,29 @@ class Phenotypes(Component):
         default=[],
         instantiate=True,
         doc="Dicts: id, hint, weight, size, features (for each mode pairs of place and score), counts (patients at "
-        "each level, or text such as '<11'), having, share (None hides), alike (pairs of id and cosine).",
+        "each level, or text such as '<11'), n_with_score, share (None hides), alike (pairs of id and cosine).",
     )
     modes = Field(default=[], instantiate=True, doc="Dicts: name, codes, titles, low, high.")
     levels = Field(default=[], instantiate=True, doc="Scores that patients can have, ascending.")
-    said = Field(default={}, instantiate=True, doc="Id to name, note, mark (yes or no), by, on.")
+    annotations = Field(
+        default={}, instantiate=True, doc="Id to name, note, mark (yes or no), by, on."
+    )
     both = Field(default=[], instantiate=True, doc="Patients with two phenotypes; None hides.")
     likeness = Field(
         default=[], instantiate=True, doc="Cosine of every phenotype with every other."
     )
     total = Field(default=None, doc="Number of patients, or text such as '<11'.")
-    noun = param.String("patients", doc="What is counted.")
+    row_name = param.String("patients", doc="What is counted.")
     selected = param.Integer(None, allow_None=True, doc="Id of the phenotype that is picked.")
     other = param.Integer(None, allow_None=True, doc="Id of the phenotype to compare it with.")
     sort = param.String("id", doc="Order: id, share, weight, size or name.")
     show = param.String("all", doc="Marks that are shown: all, yes, no or open.")
     search = param.String("", doc="Only cards that have every one of these words.")
-    edit = Signal(doc="Something is said of a phenotype: {id, field, value}.")
+    edit = Event(doc="An annotation is edited: {id, field, value}.")
 
 
 class PhenotypePair(Component):
-    """Two phenotypes side by side, from the cards of a `Phenotypes`."""
+    """Two phenotypes side by side, from the cards of a `PhenotypeCards`."""
 
     kind: ClassVar[str] = "phenotype_pair"
 
@@ -454,10 +458,10 @@ class TensorSlices(Component):
     entry = param.Integer(None, allow_None=True, doc="Entry that is picked.")
 
 
-_EVERY = (Form, Status, Sizes, Relevance, Heat, Table, Picture, Text)
-_TOPICS = (Steps, TopicMap, Versus, Documents)
-_TREES = (Tree, Trail, Branches)
-_CARDS = (Phenotypes, PhenotypePair)
+_EVERY = (Form, Status, ClusterList, Relevance, Heat, Table, Picture, Text)
+_TOPICS = (StepSlider, TopicMap, TermComparison, DocumentList)
+_TREES = (TreeOutline, Breadcrumb, SplitContrast)
+_CARDS = (PhenotypeCards, PhenotypePair)
 _COVARIATES = (Covariates, CovariateCluster)
 _OTHERS = (*_TREES, *_CARDS, *_COVARIATES, TensorSlices)
-KINDS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_OTHERS)}
+WIDGETS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_OTHERS)}

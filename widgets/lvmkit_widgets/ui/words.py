@@ -1,4 +1,4 @@
-"""Words shared by all dashboards: numbers of things."""
+"""Counted words."""
 
 
 def counted(n: int, noun: str) -> str:

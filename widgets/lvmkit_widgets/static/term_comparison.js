@@ -11,7 +11,7 @@ function apart(p, q) {
   return added;
 }
 
-function versus(part, el) {
+function term_comparison(part, el) {
   const source = part.peer(part.get("source"));
   const selects = ["first", "second"].map((field) => {
     const id = uid(field);
@@ -34,33 +34,9 @@ function versus(part, el) {
     }
   }
 
-  function row(code, [a, b], widest, turn) {
-    const bar = (value, side) => {
-      const fill = h("i");
-      fill.style.width = `${(100 * value) / widest}%`;
-      return h(`td.lvm-bars.${side}`, { "aria-hidden": "true" }, h("span", {}, fill));
-    };
-    const pick = () => {
-      part.fire("pick", code);
-      part.announce(`${code} picked`);
-    };
-    return h(
-      `tr.lvm-pickable${turn ? ".lvm-turn" : ""}`,
-      {
-        "aria-selected": String(code === source.get("code")),
-        onclick: pick,
-        onkeydown(event) {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          pick();
-        },
-      },
-      bar(a, "lvm-left"),
-      h("td", { text: percent(a, 2) }),
-      h("td", { text: code, title: code }),
-      h("td", { text: percent(b, 2) }),
-      bar(b, "lvm-right"),
-    );
+  function row(code, shares, widest, turn) {
+    const attributes = { "aria-selected": String(code === source.get("code")), digits: 2, turn };
+    return facingRow(part, code, shares, widest, attributes, h("td", { text: code, title: code }));
   }
 
   function draw() {

@@ -8,7 +8,7 @@ function standardized(p, q) {
   return (p - q) / Math.sqrt(middle);
 }
 
-function branches(part, el) {
+function split_contrast(part, el) {
   const source = part.peer(part.get("source"));
   const heads = h("div.lvm-pair");
   const header = h("tr");
@@ -19,35 +19,15 @@ function branches(part, el) {
   const settle = roving(body, () => [...body.children]);
   let nodes = treeNodes(source);
 
-  function row(code, title, [p, q], d, widest, turn) {
-    const bar = (value, side) => {
-      const fill = h("i");
-      fill.style.width = `${(100 * value) / widest}%`;
-      return h(`td.lvm-bars.${side}`, { "aria-hidden": "true" }, h("span", {}, fill));
+  function row(code, title, shares, d, widest, turn) {
+    const attributes = {
+      "aria-selected": String(code === nodes.now.code),
+      title: `Standardized difference ${fixed(Math.abs(d), 2)}`,
+      digits: widest < 0.1 ? 2 : 0,
+      turn,
     };
-    const pick = () => {
-      part.fire("pick", code);
-      part.announce(`${code} picked`);
-    };
-    const digits = widest < 0.1 ? 2 : 0;
-    return h(
-      `tr.lvm-pickable${turn ? ".lvm-turn" : ""}`,
-      {
-        "aria-selected": String(code === nodes.now.code),
-        title: `Standardized difference ${fixed(Math.abs(d), 2)}`,
-        onclick: pick,
-        onkeydown(event) {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          pick();
-        },
-      },
-      bar(p, "lvm-left"),
-      h("td", { text: percent(p, digits) }),
-      h("td", { title: title ? `${code} ${title}` : code }, h("b", { text: code }), title ? ` ${title}` : ""),
-      h("td", { text: percent(q, digits) }),
-      bar(q, "lvm-right"),
-    );
+    const told = h("td", { title: title ? `${code} ${title}` : code }, h("b", { text: code }), title ? ` ${title}` : "");
+    return facingRow(part, code, shares, widest, attributes, told);
   }
   function nothing(text) {
     body.replaceChildren();
@@ -78,13 +58,13 @@ function branches(part, el) {
       ...parts.map((j) => h("span", {}, h("i", { "aria-hidden": "true" }), h("button.quiet", { type: "button", text: `${nodes.full(j)}: ${nodes.size(j)}`, title: nodes.full(j), onclick: () => source.set({ selected: j, row: nodes.rowOf(j) }) }))),
     );
     const [left, right] = parts.map((j) => nodes.shape.labels[j]);
-    const thing = nodes.now.thing;
-    header.replaceChildren(...["", `in ${left}`, thing[0].toUpperCase() + thing.slice(1), `in ${right}`, ""].map((text) => h("th", { scope: "col", text })));
+    const columnName = nodes.now.column_name;
+    header.replaceChildren(...["", `in ${left}`, columnName[0].toUpperCase() + columnName.slice(1), `in ${right}`, ""].map((text) => h("th", { scope: "col", text })));
     body.replaceChildren(...shown.map((j, place) => row(codes[j], titles[j], [p[j], q[j]], apart[j], widest, place === mine.length && place > 0)));
     table.setAttribute("aria-label", `What tells ${left} from ${right}`);
     const hidden = p.reduce((n, x, j) => n + (Number.isNaN(x) || Number.isNaN(q[j]) ? 1 : 0), 0);
     const withheld = hidden ? ` ${integer(hidden)} of ${integer(d)} are hidden, so that no small count shows.` : "";
-    setText(note, shown.length ? `Above the line: more frequent in ${left}; below: in ${right}. The clearest differences first.${withheld}` : `No ${thing} that may be shown tells them apart.${withheld}`);
+    setText(note, shown.length ? `Above the line: more frequent in ${left}; below: in ${right}. The clearest differences first.${withheld}` : `No ${columnName} that may be shown tells them apart.${withheld}`);
     settle(null);
   }
 

@@ -1,6 +1,6 @@
 // The clusters in a strip: number, share, and which one is selected.
 
-function sizes(part, el) {
+function cluster_list(part, el) {
   const list = h("div.lvm-cards", { role: "listbox" });
   const hint = h("p.lvm-hint");
   el.append(list, hint);
@@ -37,13 +37,8 @@ function sizes(part, el) {
         role: "option",
         title: item.note || item.name,
         "data-id": item.id,
-        "aria-label": `${item.name}, ${n} ${part.get("noun")}${share ? `, ${share}` : ""}`,
-        onclick: act,
-        onkeydown(event) {
-          if (event.key !== "Enter" && event.key !== " ") return;
-          event.preventDefault();
-          act(event);
-        },
+        "aria-label": `${item.name}, ${n} ${part.get("row_name")}${share ? `, ${share}` : ""}`,
+        ...pickable(act),
       },
       h("span.lvm-name", { text: item.name }),
       h("span.lvm-figures", {}, h("b", { text: n }), h("span", { text: share })),
@@ -51,7 +46,7 @@ function sizes(part, el) {
     );
   }
 
-  part.on(["items", "noun", "title", "comparable"], () => {
+  part.on(["items", "row_name", "title", "comparable"], () => {
     const items = part.get("items");
     list.setAttribute("aria-label", part.get("title") || "Clusters");
     const focused = list.contains(list.getRootNode().activeElement)

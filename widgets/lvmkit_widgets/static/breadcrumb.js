@@ -56,7 +56,7 @@ function treeShape(children) {
 }
 
 const TREE_FIELDS = [
-  ...["sizes", "weights", "hints", "names", "strength", "support", "reasons", "why", "noun", "thing"],
+  ...["sizes", "weights", "hints", "names", "strength", "support", "reasons", "why", "row_name", "column_name"],
   ...["held", "selected", "frontier", "code"],
 ];
 
@@ -88,7 +88,7 @@ function treeNodes(tree) {
 }
 
 // How often each node has the code that is searched: from the numbers here, or what Python found.
-function treeHaving(tree, nodes) {
+function rowsWithCode(tree, nodes) {
   const code = tree.get("code");
   const found = tree.get("found");
   if (!code) return null;
@@ -118,7 +118,7 @@ function sentence(text) {
   return /[.!?]$/.test(whole) ? whole : `${whole}.`;
 }
 
-function trail(part, el) {
+function breadcrumb(part, el) {
   const source = part.peer(part.get("source"));
   const list = h("ol");
   const facts = h("p");
@@ -148,7 +148,7 @@ function trail(part, el) {
   function told(i) {
     const { shape } = nodes;
     const share = nodes.share(i);
-    const texts = [`${nodes.size(i)} ${nodes.now.noun}${share ? `, ${share} of all` : ""}.`, clusters(i)];
+    const texts = [`${nodes.size(i)} ${nodes.now.row_name}${share ? `, ${share} of all` : ""}.`, clusters(i)];
     const parts = shape.children[i];
     if (!parts.length) texts.push(`A leaf${nodes.reason(i) ? `: ${nodes.reason(i).replace(/[.]$/, "")}` : ""}.`);
     else {

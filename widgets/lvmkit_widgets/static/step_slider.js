@@ -1,6 +1,6 @@
 // A slider over a few named steps, such as the models of a dashboard.
 
-function steps(part, el) {
+function step_slider(part, el) {
   const id = uid("step");
   const label = h("label", { for: id });
   const output = h("output", { for: id });
