@@ -427,7 +427,7 @@ def test_missing_entries_are_named(model, kind, value, what):
 @pytest.mark.parametrize("kind", LABELLED)
 def test_missing_entries_of_new_rows_may_be_judged_with_gaps(kind):
     model = models.BernoulliMixture(2).fit(with_entry(1.0, kind))
-    with pytest.raises(ValueError, match=r"row 'p3', column 'c2'.*partial\(X, observed\)"):
+    with pytest.raises(ValueError, match=r"row 'p3', column 'c2'.*predict_proba\(X, observed="):
         model.predict(with_entry(np.nan, kind))
 
 
