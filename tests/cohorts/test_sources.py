@@ -265,7 +265,7 @@ def test_wrong_connections_and_queries_without_one_are_refused():
         ("a.parquet", b"PAR1 and not much", "'a.parquet' is cut short or is not a Parquet file"),
         (
             "a.csv.gz",
-            gzip.compress(b"id,dx\n" + b"1,428\n" * 9999)[:60],
+            gzip.compress(b"id,dx\n" + b"1,428\n" * 9999, mtime=0)[:60],
             "'a.csv.gz' is cut short or damaged",
         ),
         ("a.csv", b'id,dx\n1,"428\n2,250\n', "'a.csv' does not read as a table.*quotation mark"),

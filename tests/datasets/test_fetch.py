@@ -158,7 +158,8 @@ def test_a_wrong_download_is_not_kept(elsewhere, site, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "content", [gzip.compress(b"id\n1\n"), b"not gzip", gzip.compress(b"id" * 999)[:20]]
+    "content",
+    [gzip.compress(b"id\n1\n", mtime=0), b"not gzip", gzip.compress(b"id" * 999, mtime=0)[:20]],
 )
 def test_a_damaged_local_file_is_refused(tmp_path, monkeypatch, content):
     (tmp_path / "nhds2010").mkdir()

@@ -260,7 +260,9 @@ def test_the_server_alone_names_sessions(start):
     assert "x" not in ids
 
 
-@pytest.mark.parametrize("forged", [generate_jwt_token("x"), "x", "e30"])
+@pytest.mark.parametrize(
+    "forged", [generate_jwt_token("x"), "x", "e30"], ids=["unsigned", "text", "empty"]
+)
 def test_a_socket_takes_only_tokens_that_the_server_wrote(start, forged):
     address = start()
     closed = asyncio.run(connect(address, forged))
