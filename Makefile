@@ -3,6 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 CODE := lvmkit widgets/lvmkit_widgets data/lvmkit_data
+# Processes that share the tests of one step; 0: none beside pytest itself. The ten slowest tests are told.
+JOBS ?= 2
+PYTEST = $(BIN)/pytest --durations=10 --durations-min=1
+SHARED = -n $(JOBS) --dist loadfile
 # JupyterLab refuses to start as root unless told; containers have no other user.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -30,8 +34,8 @@ explore: $(READY)  ## open the workbench on the bundled cohort
 lab: $(READY)  ## open the notebooks in JupyterLab; its launcher has a card for the workbench
 	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.extension_manager=readonly --notebook-dir=notebooks
 
-test: $(READY)  ## all checks and tests, in this order: the steps named below
-	@$(BIN)/python .ci/steps.py style types imports unit kernels robustness story browser binder wheel
+test: $(READY)  ## all checks and tests: the steps named below, two at a time, the longest first
+	@$(BIN)/python .ci/steps.py style imports unit browser story types wheel kernels robustness binder
 
 check: style types imports docstrings  ## what needs no running code: style, types, imports, docstrings
 
@@ -49,28 +53,28 @@ docstrings: $(READY)  ## every parameter and return value is documented (a part 
 	$(BIN)/pytest -q tests/test_docstrings.py
 
 unit: $(READY)  ## unit tests and doctests
-	$(BIN)/pytest --doctest-modules --doctest-glob=README.md tests $(CODE) README.md
+	$(PYTEST) $(SHARED) --doctest-modules --doctest-glob=README.md tests $(CODE) README.md
 
 # Without what is slow, repeated fits (stability), and what computes little; elsewhere than on x86 the name is ignored.
 kernels: $(READY)  ## the numerical tests on a BLAS kernel that is not this machine's own, on one thread
-	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m "not slow" --ignore=tests/scores/stability \
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(PYTEST) $(SHARED) -m "not slow" --ignore=tests/scores/stability \
 	  tests/decompose tests/sustain tests/covariates tests/scores tests/tensors tests/moments tests/mixtures/test_em.py \
 	  tests/mixtures/test_e_step.py tests/core/test_linalg.py
 
 robustness: $(READY)  ## bad input for everything public: clear answers, no crash, no hang
-	$(BIN)/pytest -m robustness tests/robustness
+	$(PYTEST) -m robustness tests/robustness
 
 story: $(READY)  ## run the notebooks and compare with what is stored in them
-	$(BIN)/pytest --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
+	$(PYTEST) $(SHARED) --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
 
 browser: $(READY)  ## the dashboards in headless Chromium
-	$(BIN)/pytest -m browser tests/browser
+	$(PYTEST) $(SHARED) -m browser tests/browser
 
 binder: $(READY)  ## build what Binder would build, start it, ask for the pages
-	$(BIN)/pytest -m binder tests/packaging
+	$(PYTEST) -m binder tests/packaging
 
 wheel: $(READY)  ## build the wheel and use the core alone in an empty environment
-	$(BIN)/pytest -m wheel tests/packaging
+	$(PYTEST) -m wheel tests/packaging
 
 # Beside the lock, in .venv-newest and .venv-lowest; one part: make newest TESTS=tests/cohorts
 BESIDE = $(BIN)/python .ci/unlocked.py $@ $(if $(filter file,$(origin PYTHON)),,--python $(PYTHON)) -- $(TESTS)

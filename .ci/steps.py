@@ -1,56 +1,94 @@
-"""Run the steps of `make test` one after the other, stop at the first that fails, and sum up.
+"""Run the steps of `make test` side by side, as many as there are cores, and sum up.
 
-The last line says how many tests passed and failed; a step without tests of its own counts as one.
+A step shows what it printed when it ends. After the first that fails no other begins. The last lines give the ten
+slowest tests of all steps, the time of each step, and how many tests passed and failed; a step without tests of its
+own counts as one.
 """
 
+import os
 import re
 import subprocess
 import sys
 import time
 from collections import Counter
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import NamedTuple
 
-CLOSING_LINE = re.compile(r"=+ (.*?) in [\d.]+s")
+CLOSING_LINE = re.compile(r"^=+ (.*?) in [\d.]+s", re.MULTILINE)
 COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
+DURATION = re.compile(r"^([\d.]+)s (call|setup|teardown) +(\S.*)$", re.MULTILINE)
+AT_ONCE = max(1, min(2, os.cpu_count() or 1))  # more would need more memory, too
 
 
-def run(step: str) -> tuple[int, Counter[str]]:
-    """Run one step, show its output as it comes, and count what its tests did."""
-    closing = ""
-    command = ["make", "--no-print-directory", step]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
-    ) as process:
-        for line in process.stdout or ():
-            print(line, end="", flush=True)
-            if match := CLOSING_LINE.match(line.strip()):
-                closing = match[1]
-    counts = Counter({kind: int(number) for number, kind in COUNT.findall(closing)})
+class Ended(NamedTuple):
+    """A step that ran to its end."""
+
+    step: str
+    status: int
+    seconds: float
+    counts: Counter[str]
+    durations: list[tuple[float, str]]
+
+
+def run(step: str) -> Ended:
+    """Run one step, show its output when it ends, and count what its tests did."""
+    start = time.perf_counter()
+    # Steps side by side share the cores: each runs its tests in one process, its linear algebra on one thread.
+    alone = {"JOBS": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} if AT_ONCE > 1 else {}
+    done = subprocess.run(
+        ["make", "--no-print-directory", step, *(f"{name}={value}" for name, value in alone.items())],
+        env={**os.environ, **alone},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    seconds = time.perf_counter() - start
+    closing = CLOSING_LINE.findall(done.stdout)
+    counts = Counter({kind: int(n) for n, kind in COUNT.findall(closing[-1] if closing else "")})
     counts["failed"] += counts.pop("error", 0)
-    if process.returncode and not counts["failed"]:
+    if done.returncode and not counts["failed"]:
         counts["failed"] = 1
-    if not process.returncode and not counts.total():
+    if not done.returncode and not counts.total():
         counts["passed"] = 1
-    return process.returncode, counts
+    slow = [(float(n), f"{test} ({what})") for n, what, test in DURATION.findall(done.stdout)]
+    print(f"\n== {step}: {seconds:.0f} s\n{done.stdout}", flush=True)
+    return Ended(step, done.returncode, seconds, counts, slow)
+
+
+def run_all(steps: list[str]) -> list[Ended]:
+    """Run steps in the order given until one fails; those that had begun end."""
+    waiting, ended = list(steps), list[Ended]()
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        running: set[Future[Ended]] = set()
+        while waiting or running:
+            while waiting and len(running) < AT_ONCE:
+                print(f"begins: {waiting[0]}", flush=True)
+                running.add(pool.submit(run, waiting.pop(0)))
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            ended += [future.result() for future in done]
+            if any(one.status for one in ended):
+                waiting = []
+    return ended
 
 
 def main(steps: list[str]) -> int:
-    """Run the steps until one fails; the table of what ran comes last."""
-    total: Counter[str] = Counter()
-    table, status = [], 0
+    """Run the steps; the table of what ran comes last."""
+    start = time.perf_counter()
+    ended = run_all(steps)
+    print("\nThe ten slowest tests")
+    for seconds, test in sorted((pair for one in ended for pair in one.durations), reverse=True)[:10]:
+        print(f"{seconds:6.1f} s  {test}")
+    print()
+    for one in ended:
+        print(f"{one.step:<12}{'FAILED' if one.status else 'ok':<8}{one.seconds:6.0f} s")
     for step in steps:
-        print(f"\n== {step}", flush=True)
-        start = time.perf_counter()
-        status, counts = run(step)
-        total += counts
-        table.append(
-            f"{step:<12}{'FAILED' if status else 'ok':<8}{time.perf_counter() - start:6.0f} s"
-        )
-        if status:
-            table += [f"{later:<12}not run" for later in steps[len(table) :]]
-            break
-    print("", *table, "", sep="\n")
+        if step not in {one.step for one in ended}:
+            print(f"{step:<12}not run")
+    total = sum((one.counts for one in ended), Counter[str]())
+    print(f"\n{time.perf_counter() - start:.0f} s in all")
     print(f"{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
-    return status
+    return int(any(one.status for one in ended))
 
 
 if __name__ == "__main__":
