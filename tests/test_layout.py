@@ -21,7 +21,11 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("lvmkit", "widgets/lvmkit_widgets", "data/lvmkit_data")
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 
-# Adding a public name is a decision: it shows here.
+# Every estimator has answers that are stored; one that loses its public name still has them.
+ANSWERS = json.loads((ROOT / "tests/golden/answers.json").read_text())["answers"]
+ESTIMATORS = {name for key in ANSWERS if (name := re.match(r"\w+", key)[0])[0].isupper()}
+
+# Adding a public name is a decision: it shows here; an estimator's shows in its stored answers.
 PUBLIC = {
     "lvmkit": {
         *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic"),
@@ -55,14 +59,12 @@ PUBLIC = {
     },
     "lvmkit.gibbs": {"topic_mixtures"},
     "lvmkit.trees": {"Growth", "Node", "NoSplit", "Split", "Tree", "grow"},
-    "lvmkit.models": {
-        *("BernoulliMixture", "LatentDirichlet", "PoissonMixture", "SingleTopic", "SpectralTree"),
-        *("SUSTain", "baselines", "Factorization", "factor_baselines", "truncated"),
-        *("CovariateClusteringClassifier", "CovariateConvexClustering", "CovariateKMeans"),
-        *("covariate_path", "CovariateClusterPath", "CovariateSolution", "CrossValidation"),
+    "lvmkit.models": ESTIMATORS
+    | {
+        *("baselines", "Factorization", "factor_baselines", "truncated", "covariate_path"),
+        *("CovariateClusterPath", "CovariateSolution", "CrossValidation"),
         *("covariate_baseline_path", "select_covariates", "CovariateSelection"),
-        *("TensorNormalMixture", "select_penalty", "select_tensor_components"),
-        *("PenaltyPath", "ComponentsPath"),
+        *("select_penalty", "select_tensor_components", "PenaltyPath", "ComponentsPath"),
     },
     "lvmkit.similarities": {
         *("Edges", "check_similarity", "class_covariance", "from_codes", "from_embeddings"),
