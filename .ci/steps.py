@@ -34,9 +34,16 @@ def run(step: str) -> Ended:
     """Run one step, show its output when it ends, and count what its tests did."""
     start = time.perf_counter()
     # Steps side by side share the cores: each runs its tests in one process, its linear algebra on one thread.
-    alone = {"JOBS": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} if AT_ONCE > 1 else {}
+    alone = (
+        {"JOBS": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} if AT_ONCE > 1 else {}
+    )
     done = subprocess.run(
-        ["make", "--no-print-directory", step, *(f"{name}={value}" for name, value in alone.items())],
+        [
+            "make",
+            "--no-print-directory",
+            step,
+            *(f"{name}={value}" for name, value in alone.items()),
+        ],
         env={**os.environ, **alone},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -77,7 +84,9 @@ def main(steps: list[str]) -> int:
     start = time.perf_counter()
     ended = run_all(steps)
     print("\nThe ten slowest tests")
-    for seconds, test in sorted((pair for one in ended for pair in one.durations), reverse=True)[:10]:
+    for seconds, test in sorted((pair for one in ended for pair in one.durations), reverse=True)[
+        :10
+    ]:
         print(f"{seconds:6.1f} s  {test}")
     print()
     for one in ended:
