@@ -34,7 +34,7 @@ explore: $(READY)  ## open the workbench on the bundled cohort
 lab: $(READY)  ## open the notebooks in JupyterLab; its launcher has a card for the workbench
 	$(BIN)/jupyter lab $(AS_ROOT) --LabApp.extension_manager=readonly --notebook-dir=notebooks
 
-test: $(READY)  ## all checks and tests: the steps named below, two at a time, the longest first
+test: $(READY)  ## all checks and tests: the steps named below, side by side, the longest first
 	@$(BIN)/python .ci/steps.py style imports unit browser story types wheel kernels robustness binder
 
 check: style types imports docstrings  ## what needs no running code: style, types, imports, docstrings

@@ -1,4 +1,4 @@
-"""Run the steps of `make test` side by side, as many as there are cores, and sum up.
+"""Run the steps of `make test` side by side, and sum up.
 
 A step shows what it printed when it ends. After the first that fails no other begins. The last lines give the ten
 slowest tests of all steps, the time of each step, and how many tests passed and failed; a step without tests of its
@@ -17,7 +17,10 @@ from typing import NamedTuple
 CLOSING_LINE = re.compile(r"^=+ (.*?) in [\d.]+s", re.MULTILINE)
 COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 DURATION = re.compile(r"^([\d.]+)s (call|setup|teardown) +(\S.*)$", re.MULTILINE)
-AT_ONCE = max(1, min(2, os.cpu_count() or 1))  # more would need more memory, too
+# One more than cores, two at least and three at most: a step often waits, for a browser, a server or a disk.
+AT_ONCE = max(2, min(3, (os.cpu_count() or 1) + 1))
+# Steps side by side share the cores: each runs its tests in one process, the longest in two; linear algebra on one thread.
+PROCESSES = {"unit": "2"}
 
 
 class Ended(NamedTuple):
@@ -33,18 +36,10 @@ class Ended(NamedTuple):
 def run(step: str) -> Ended:
     """Run one step, show its output when it ends, and count what its tests did."""
     start = time.perf_counter()
-    # Steps side by side share the cores: each runs its tests in one process, its linear algebra on one thread.
-    alone = (
-        {"JOBS": "0", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"} if AT_ONCE > 1 else {}
-    )
+    jobs = PROCESSES.get(step, "0")
     done = subprocess.run(
-        [
-            "make",
-            "--no-print-directory",
-            step,
-            *(f"{name}={value}" for name, value in alone.items()),
-        ],
-        env={**os.environ, **alone},
+        ["make", "--no-print-directory", step, f"JOBS={jobs}"],
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

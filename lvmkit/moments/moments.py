@@ -42,6 +42,7 @@ class Moments:
 
     Examples
     --------
+    >>> from lvmkit.moments import RAW, Moments
     >>> X = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     >>> Moments.of(X[:1], RAW) + Moments.of(X[1:], RAW) == Moments.of(X, RAW)
     True
