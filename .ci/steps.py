@@ -19,7 +19,7 @@ COUNT = re.compile(r"(\d+) (passed|failed|error|skipped)")
 DURATION = re.compile(r"^([\d.]+)s (call|setup|teardown) +(\S.*)$", re.MULTILINE)
 # One more than cores, two at least and three at most: a step often waits, for a browser, a server or a disk.
 AT_ONCE = max(2, min(3, (os.cpu_count() or 1) + 1))
-# Steps side by side share the cores: each runs its tests in one process, the longest in two; linear algebra on one thread.
+# Steps share the cores: each has one process for its tests, the longest two; linear algebra has one thread.
 PROCESSES = {"unit": "2"}
 
 
