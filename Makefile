@@ -55,11 +55,15 @@ docstrings: $(READY)  ## every parameter and return value is documented (a part 
 unit: $(READY)  ## unit tests and doctests
 	$(PYTEST) $(SHARED) --doctest-modules --doctest-glob=README.md tests $(CODE) README.md
 
-# Without what is slow, repeated fits (stability), and what computes little; elsewhere than on x86 the name is ignored.
+# Without what is slow, repeated fits (stability), and what computes little. Of the estimators, tests/test_golden.py has
+# answers on this kernel and two others. Elsewhere than on x86 the name is ignored.
+ESTIMATORS := $(wildcard tests/sustain/test_sustain*.py) tests/sustain/test_baselines.py \
+  $(addprefix tests/tensors/, test_equivariance.py test_input.py test_mixture.py test_selection.py) \
+  $(addprefix tests/covariates/, similarities test_baselines.py test_classifier.py test_convex_clustering.py test_path.py test_selection.py)
 kernels: $(READY)  ## the numerical tests on a BLAS kernel that is not this machine's own, on one thread
-	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(PYTEST) $(SHARED) -m "not slow" --ignore=tests/scores/stability \
-	  tests/decompose tests/sustain tests/covariates tests/scores tests/tensors tests/moments tests/mixtures/test_em.py \
-	  tests/mixtures/test_e_step.py tests/core/test_linalg.py
+	OPENBLAS_CORETYPE=Prescott OPENBLAS_NUM_THREADS=1 $(PYTEST) $(SHARED) -m "not slow" \
+	  $(addprefix --ignore=,tests/scores/stability $(ESTIMATORS)) tests/decompose tests/sustain tests/covariates tests/scores \
+	  tests/tensors tests/moments tests/mixtures/test_em.py tests/mixtures/test_e_step.py tests/core/test_linalg.py
 
 robustness: $(READY)  ## bad input for everything public: clear answers, no crash, no hang
 	$(PYTEST) -m robustness tests/robustness

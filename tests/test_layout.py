@@ -58,7 +58,7 @@ PUBLIC = {
         *("BY_NAME", "random_projections", "sidiwo", "svd", "svtd"),
     },
     "lvmkit.gibbs": {"topic_mixtures"},
-    "lvmkit.trees": {"Growth", "Node", "NoSplit", "Split", "Tree", "grow"},
+    "lvmkit.trees": {"Node", "Tree"},
     "lvmkit.models": ESTIMATORS
     | {
         *("baselines", "Factorization", "factor_baselines", "truncated", "covariate_path"),

@@ -193,14 +193,15 @@ def warn(message: str) -> None:
 
 
 def attributes(package: str, names: dict[str, str]) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a package whose public names changed, old to new."""
+    """Return a `__getattr__` for a package whose public names changed, old to new; a dotted one lies elsewhere."""
 
     def found(name: str) -> Any:
         if name not in names:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
         warn(f"{package}.{name} is now {names[name]}; the old name goes with the next version.")
-        return getattr(import_module(package), names[name])
+        home, _, leaf = names[name].rpartition(".")
+        return getattr(import_module(home or package), leaf)
 
     return found
 

@@ -15,6 +15,7 @@ from lvmkit.mixtures.assignment import Assignment, assign
 from lvmkit.mixtures.cluster import Cluster, Mixture
 from lvmkit.mixtures.clustering import Clustering
 from lvmkit.scores import CodeCounts, association_of_counts, count_codes
+from lvmkit.scores.relevance import known_relevance
 
 HINT_BALANCE = 0.3  # closer to lift, so that clusters that share a frequent code differ
 HINT_LETTERS = 40  # of the code that stands for a cluster without a name
@@ -132,10 +133,7 @@ def marks(counts: CodeCounts, max_items: int = 2, balance: float = 0.6) -> list[
 
 def score_codes(counts: CodeCounts, balance: float) -> Array:
     """Score codes by relevance, from counted patients, (k, d)."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.log(counts.shares)
-        scores = share - (1 - balance) * np.log(counts.overall)
-    return np.where(np.isfinite(scores), scores, -np.inf)
+    return known_relevance(counts.shares, counts.overall, balance=balance)
 
 
 def carry_names(

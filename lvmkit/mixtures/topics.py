@@ -10,6 +10,7 @@ import numpy as np
 
 from lvmkit.core.typing import Array
 from lvmkit.mixtures.refit import how_it_stopped
+from lvmkit.scores.relevance import relevance_to
 
 KEY = "topic_names"  # of annotations_
 TRACE = 1e-9  # share of a topic that no document has: at 0 its own words would have no lift
@@ -111,10 +112,9 @@ class Topics:
 
     def relevance(self, balance: float) -> Array:
         """Return the relevance of each word for each topic, (k, d)."""
-        with np.errstate(divide="ignore"):
-            own, whole = np.log(self.centers), np.log(self.overall)
-        score = own - (1 - balance) * np.where(np.isfinite(whole), whole, 0.0)
-        return np.where(self.centers > 0, score, -np.inf)
+        # A word of a topic without weight may occur nowhere: it is taken as it is.
+        overall = np.where(self.overall > 0, self.overall, 1.0)
+        return relevance_to(self.centers, overall, balance=balance)
 
     def renamed(self, topic: int, name: str) -> Topics:
         """Name a topic, and keep the name with the model."""

@@ -97,6 +97,12 @@ def relevance_to(shares: Array, overall: Array, *, balance: float) -> Array:
     return np.where(shares == 0, -np.inf, score)
 
 
+def known_relevance(shares: Array, overall: Array, *, balance: float) -> Array:
+    """Relevance of shares of which some are hidden (NaN), -inf there and wherever it is not finite."""
+    score = relevance_to(shares, overall, balance=balance)
+    return np.where(np.isfinite(score), score, -np.inf)
+
+
 def _probabilities(centers: Array, weights: Array) -> tuple[Array, Array]:
     """Check that these are the probabilities of a mixture."""
     centers, weights = as_numbers(centers, "centers"), as_numbers(weights, "weights")

@@ -1,11 +1,18 @@
 """Trees of clusters: splits, growth, nodes, cuts and export."""
 
 from lvmkit.core import moved
-from lvmkit.trees.growth import Growth, grow
 from lvmkit.trees.nodes import Node
-from lvmkit.trees.splits import NoSplit, Split
 from lvmkit.trees.tree import Tree
 
-__all__ = ["Growth", "NoSplit", "Node", "Split", "Tree", "grow"]
+__all__ = ["Node", "Tree"]
 
-__getattr__ = moved.attributes(__name__, {"Refusal": "NoSplit"})
+# What `lvmkit.divisive` listed.
+__getattr__ = moved.attributes(
+    __name__,
+    {
+        "Growth": "lvmkit.trees.growth.Growth",
+        "Refusal": "lvmkit.trees.splits.NoSplit",
+        "Split": "lvmkit.trees.splits.Split",
+        "grow": "lvmkit.trees.growth.grow",
+    },
+)

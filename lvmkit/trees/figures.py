@@ -15,6 +15,7 @@ from lvmkit.core.typing import Array
 from lvmkit.disclosure.text import shown_count
 from lvmkit.disclosure.trees import shown_counts
 from lvmkit.mixtures.analysis import short
+from lvmkit.scores.relevance import known_relevance
 from lvmkit.trees.layout import TreeLayout
 from lvmkit.trees.tree import Tree
 
@@ -157,10 +158,7 @@ class TreeFigures:
 
     def scores(self, nodes: Any, balance: float) -> Array:
         """Return the relevance of codes, -inf where suppressed, (m, c)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            own, whole = np.log(self.shares(nodes)), np.log(self.overall)
-            found = own - (1 - balance) * whole
-        return np.where(np.isfinite(found), found, -np.inf)
+        return known_relevance(self.shares(nodes), self.overall, balance=balance)
 
     def best(self, node: int, *, max_items: int, balance: float = USUAL) -> list[int]:
         """Return the most relevant codes of a node."""

@@ -23,13 +23,7 @@ subtractions its second direction, far below the squares, would be rounding."""
 
 
 class Growth(NamedTuple):
-    """How far a tree grows.
-
-    Examples
-    --------
-    >>> Growth(max_depth=3).min_samples_leaf
-    1
-    """
+    """How far a tree grows."""
 
     max_depth: int | None = None
     max_leaf_nodes: int | None = None
@@ -72,28 +66,7 @@ def grow(
     feature_names: Any = None,
     progress: Progress | None = None,
 ) -> tuple[Tree, Labels]:
-    """Split rows, and their parts, until the limits or the rows allow no more.
-
-    Parameters
-    ----------
-    rows : sparse rows (CSR) or array (n, d)
-        All rows.
-    splitter : callable (rows, sums) -> Split or NoSplit
-        Splits the rows of one node.
-    limits : Growth
-        How far.
-    feature_names : array of str (d,), optional
-        Kept in the tree.
-    progress : callable (str, float), optional
-        Told the fraction done; raising from it cancels.
-
-    Returns
-    -------
-    tree : Tree
-        All nodes; every leaf says why it is one.
-    labels : array of int (n,)
-        Leaf of each row, from left to right.
-    """
+    """Split rows, and their parts, until the limits or the rows allow no more."""
     grower = _Grower(rows, splitter, limits, progress)
     root = grower.grown()
     return _as_tree(root, feature_names), _labels(root, rows.shape[0])

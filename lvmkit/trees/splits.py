@@ -17,13 +17,7 @@ Rows = Any
 
 
 class Split(NamedTuple):
-    """Two sides of a node.
-
-    Examples
-    --------
-    >>> Split(np.eye(2), np.zeros(2), "absolute", np.array([0, 1]), 1.0).swapped(np.eye(2)).side
-    array([1, 0])
-    """
+    """Two sides of a node."""
 
     discriminators: Array
     """(2, d)."""
@@ -37,18 +31,7 @@ class Split(NamedTuple):
     """(2, d), if the method has its own; else the means of the sides."""
 
     def swapped(self, rows: Rows) -> "Split":
-        """Return the same split with its sides exchanged; rows with equal scores go to the new first side.
-
-        Parameters
-        ----------
-        rows : sparse rows or array (n, d)
-            The rows that were split.
-
-        Returns
-        -------
-        Split
-            Side 0 was side 1.
-        """
+        """Return the split with its sides exchanged; rows (n, d) with equal scores go to the new first side."""
         turned = self._replace(
             discriminators=self.discriminators[::-1],
             offsets=self.offsets[::-1],
@@ -57,29 +40,12 @@ class Split(NamedTuple):
         return turned._replace(side=turned.of(rows))
 
     def of(self, rows: Rows) -> Labels:
-        """Return the sides of other rows.
-
-        Parameters
-        ----------
-        rows : sparse rows or array (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of int (n,)
-            0 or 1.
-        """
+        """Return the sides of other rows, (n,). rows (n, d)."""
         return chosen_side(rows @ self.discriminators.T + self.offsets, self.rule)
 
 
 class NoSplit(NamedTuple):
-    """Why the rows cannot be split.
-
-    Examples
-    --------
-    >>> NoSplit("all rows are equal").reason
-    'all rows are equal'
-    """
+    """Why the rows cannot be split."""
 
     reason: str
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from lvmkit.trees import Growth, NoSplit, Split, grow
+from lvmkit.trees.growth import Growth, grow
 from lvmkit.trees.sidiwo_split import data_split
 from lvmkit.trees.split_support import reappearance
+from lvmkit.trees.splits import NoSplit, Split
 
 X = np.random.default_rng(0).poisson(1.0, (120, 8)).astype(float)
 

@@ -63,17 +63,17 @@ PAYLOADS: dict[str, Callable[[], Any]] = {
     "markup": lambda: "<script>alert(1)</script>",
 }
 # What is no [count, what, [earlier]] at all.
-BROKEN_SIGNALS: dict[str, Callable[[int], Any]] = {
-    "signal: null": lambda count: None,
-    "signal: text": lambda count: "x",
-    "signal: number": lambda count: 3,
-    "signal: empty": lambda count: [],
-    "signal: count only": lambda count: [count + 1],
-    "signal: count is text": lambda count: ["a", 1],
-    "signal: count is null": lambda count: [None, None],
-    "signal: earlier are text": lambda count: [count + 1, None, "abc"],
-    "signal: earlier are numbers": lambda count: [count + 1, None, [1, 2]],
-    "signal: object": lambda count: {"0": 1},
+BROKEN_EVENTS: dict[str, Callable[[int], Any]] = {
+    "event: null": lambda count: None,
+    "event: text": lambda count: "x",
+    "event: number": lambda count: 3,
+    "event: empty": lambda count: [],
+    "event: count only": lambda count: [count + 1],
+    "event: count is text": lambda count: ["a", 1],
+    "event: count is null": lambda count: [None, None],
+    "event: earlier are text": lambda count: [count + 1, None, "abc"],
+    "event: earlier are numbers": lambda count: [count + 1, None, [1, 2]],
+    "event: object": lambda count: {"0": 1},
 }
 
 
@@ -196,7 +196,7 @@ def counted(found: Any, key: str) -> bool:
     name, field = found._sync._flat[key]
     part = found._sync.parts[name]
     told = part.kind == "status" or field in {"errors", "busy"} or key == "stage_file"
-    return not told and field not in part.signals() and key != "stage_file_sent"
+    return not told and field not in part.events() and key != "stage_file_sent"
 
 
 def spoiled(whole: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:
@@ -207,7 +207,7 @@ def spoiled(whole: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]
 
 
 def payloads(found: Any, component: str, field: str) -> dict[str, Callable[[int], Any]]:
-    """Return what is sent to a field, each made from the count of a signal."""
+    """Return what is sent to a field, each made from the count of an event."""
     part = found._sync.parts[component]
     plain = dict(PAYLOADS)
     for whole in WITHIN.get((part.kind, field), ()):
@@ -220,10 +220,10 @@ def payloads(found: Any, component: str, field: str) -> dict[str, Callable[[int]
         }
     if (part.kind, field) == ("form", "values"):
         plain |= dict(spoiled(part.values))
-    if field not in part.signals():
+    if field not in part.events():
         return {fault: lambda _, make=make: make() for fault, make in plain.items()}
-    signals = {fault: lambda count, make=make: [count + 1, make()] for fault, make in plain.items()}
-    return signals | BROKEN_SIGNALS
+    events = {fault: lambda count, make=make: [count + 1, make()] for fault, make in plain.items()}
+    return events | BROKEN_EVENTS
 
 
 def sent(name: str, component: str, field: str) -> list[str]:
@@ -247,14 +247,14 @@ def message(name: str, component: str, field: str, make: Callable[[Any], Any]) -
     screen.before.clear()
     part = found._sync.parts[component]
     value, key = getattr(part, field), f"{component}_{field}"
-    signal = field in part.signals()
-    told = make(value[0] if signal else None)
+    event = field in part.events()
+    told = make(value[0] if event else None)
     screen.shown[key] = told
     screen.before[key] = value
     try:
         found._sync.receive({key: told}, host)
         ended = host.turn(found, 8.0)
-        if not signal:
+        if not event:
             if repr(screen.shown[key]) != repr(getattr(part, field)):  # True is not 1
                 return "the page goes on to show it, and Python holds another value"
             found._sync.receive({key: value}, host)

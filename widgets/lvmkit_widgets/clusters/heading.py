@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.words import small_counts
 
 
 def subtitle(state: ExplorerState, *, shared: bool = False) -> str:
@@ -35,12 +36,7 @@ def _who(state: ExplorerState, *, hide: bool) -> str:
 
 def footer(state: ExplorerState) -> str:
     """Say what the numbers are."""
-    small = (
-        f"Counts of 1 to {state.threshold - 1} are hidden (<{state.threshold}), and some others, so "
-        "that they cannot be found by subtraction."
-    )
-    if not state.hide_small:
-        small = "Small counts are shown: keep this screen to yourself. Reports hide them."
+    small = small_counts(state.threshold, hidden=state.hide_small, saved="Reports")
     return (
         "Clusters are patterns of recorded codes, not diagnoses. Shares are counted among the "
         f"patients placed in each cluster. {small}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.ui.words import small_counts
 
 
 def subtitle(state: TopicState) -> str:
@@ -47,10 +48,5 @@ def footer(state: TopicState) -> str:
     """Say what the numbers are."""
     if not state.private:
         return " ".join(["Topics are numbered as in the model.", *_numbers(state)])
-    small = (
-        f"Counts of 1 to {state.threshold - 1} are hidden (<{state.threshold}), and some others, so "
-        "that they cannot be found by subtraction."
-    )
-    if not state.hide_small:
-        small = "Small counts are shown: keep this screen to yourself. Saved pages hide them."
+    small = small_counts(state.threshold, hidden=state.hide_small)
     return f"Shares are counted among the records placed in each topic. {small}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lvmkit.disclosure.trees import NEAR
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, small_counts
 
 METHODS = {
     "data": "D-SIDIWO, by two discriminators",
@@ -58,5 +58,5 @@ def footer(state: NavigatorState) -> str:
         "rounded to tens besides."
     )
     if not state.hide_small:
-        small = "Small counts are shown: keep this screen to yourself. Saved pages hide them."
+        small = small_counts(state.threshold, hidden=False)
     return f"{kept} {small}"
