@@ -100,16 +100,4 @@ __all__ = [
     "whitening_table",
 ]
 
-__getattr__ = moved.attributes(
-    "lvmkit.charts",
-    {
-        f"{old}_{kind}": f"{new}_{kind}"
-        for old, new in {
-            "certainty": "posterior_histogram",
-            "merge_tree": "dendrogram",
-            "posteriors": "structure_plot",
-            "shares": "topic_trends",
-        }.items()
-        for kind in ("chart", "table")
-    },
-)
+__getattr__ = moved.attributes(__name__, moved.CHARTS)

@@ -7,7 +7,8 @@ from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from pkgutil import resolve_name
+from types import MethodType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -157,6 +158,32 @@ MODULES = {
 # These stay: what users import, as the documentation names it.
 STAY = {"lvmkit.gibbs", "lvmkit.similarities"}
 
+CHARTS = {
+    f"{old}_{kind}": f"lvmkit.charts.{new}_{kind}"
+    for old, new in {
+        "certainty": "posterior_histogram",
+        "merge_tree": "dendrogram",
+        "posteriors": "structure_plot",
+        "shares": "topic_trends",
+    }.items()
+    for kind in ("chart", "table")
+}
+# Public names that a module has no more, by its old address.
+NAMES = {
+    **{old: CHARTS for old in MODULES if old.startswith("lvmkit.charts.")},
+    "lvmkit.cohorts.tensor_arrays": {
+        "read": "lvmkit.cohorts.tensors.CountTensor.load",
+        "write": "lvmkit.cohorts.tensors.CountTensor.save",
+    },
+    "lvmkit.divisive": {
+        "Growth": "lvmkit.trees.growth.Growth",
+        "Refusal": "lvmkit.trees.splits.NoSplit",
+        "Split": "lvmkit.trees.splits.Split",
+        "grow": "lvmkit.trees.growth.grow",
+    },
+    "lvmkit.divisive.splits": {"Refusal": "lvmkit.trees.splits.NoSplit"},
+}
+
 
 class _Finder(MetaPathFinder, Loader):
     """Find a module that moved under its old name, and give the one there is."""
@@ -177,7 +204,10 @@ class _Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the module that there is in the place of the empty one."""
-        sys.modules[module.__name__] = import_module(MODULES[module.__name__])
+        old = module.__name__
+        sys.modules[old] = new = import_module(MODULES[old])
+        if old in NAMES:
+            vars(new)["__getattr__"] = attributes(MODULES[old], NAMES[old])
 
 
 def install() -> None:
@@ -193,15 +223,15 @@ def warn(message: str) -> None:
 
 
 def attributes(package: str, names: dict[str, str]) -> Callable[[str], Any]:
-    """Return a `__getattr__` for a package whose public names changed, old to new; a dotted one lies elsewhere."""
+    """Return a `__getattr__` for a module whose public names changed, old to new; a dotted one is a whole address."""
 
     def found(name: str) -> Any:
         if name not in names:
             msg = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(msg)
         warn(f"{package}.{name} is now {names[name]}; the old name goes with the next version.")
-        home, _, leaf = names[name].rpartition(".")
-        return getattr(import_module(home or package), leaf)
+        new = names[name]
+        return resolve_name(new if "." in new else f"{package}.{new}")
 
     return found
 
@@ -216,14 +246,12 @@ class OldMethod:
         self.name = f"{owner.__name__}.{name}"
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        if instance is None:
-            return self
+        return self if instance is None else MethodType(self, instance)
 
-        def called(*args: Any, **given: Any) -> Any:
-            warn(f"{self.name} is now {self.new}; the old name goes with the next version.")
-            return self.function(instance, *args, **given)
-
-        return called
+    def __call__(self, *args: Any, **given: Any) -> Any:
+        """Call the method, of an instance or of the class with an instance before the arguments."""
+        warn(f"{self.name} is now {self.new}; the old name goes with the next version.")
+        return self.function(*args, **given)
 
 
 def arguments(**names: str) -> Callable[[Callable[P, R]], Callable[P, R]]:

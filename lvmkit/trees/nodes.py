@@ -12,6 +12,7 @@ from lvmkit.core.validation import check_matrix
 Rule = Literal["", "absolute", "linear"]
 
 PREFIX = "tree_"
+"""Of the names of a tree's arrays in a file."""
 NODE_KINDS = {
     **{f"{PREFIX}{name}": "i" for name in ("parent", "size")},
     **{f"{PREFIX}{name}": "U" for name in ("rule", "reason")},
@@ -19,7 +20,6 @@ NODE_KINDS = {
     f"{PREFIX}*": "f",
 }
 """Kinds of the arrays of a file (`lvmkit.core.stored`)."""
-"""Of the names of a tree's arrays in a file."""
 
 MAX_NODES = 500_000
 """Of a tree that is read from a file."""

@@ -4,6 +4,7 @@ import importlib
 import subprocess
 import sys
 import warnings
+from pkgutil import resolve_name
 
 import pytest
 
@@ -60,3 +61,39 @@ def test_old_arguments_are_passed_on():
     assert read(1, patient="id") == (1, "id")
     with pytest.raises(TypeError, match="give patient alone"):
         read(1, record="id", patient="id")
+
+
+@pytest.mark.parametrize(
+    ("module", "old", "new"),
+    [
+        ("lvmkit.charts", "merge_tree_chart", "lvmkit.charts.dendrogram_chart"),
+        ("lvmkit.charts.merge_tree", "merge_tree_table", "lvmkit.charts.dendrogram_table"),
+        ("lvmkit.charts.certainty", "certainty_chart", "lvmkit.charts.posterior_histogram_chart"),
+        ("lvmkit.cohorts.tensor_arrays", "write", "lvmkit.cohorts.CountTensor.save"),
+        ("lvmkit.divisive", "grow", "lvmkit.trees.growth.grow"),
+        ("lvmkit.divisive.splits", "Refusal", "lvmkit.trees.splits.NoSplit"),
+        ("lvmkit.mixtures", "em_step", "lvmkit.mixtures.e_step.em_step"),
+        ("lvmkit.scores", "stability_over", "lvmkit.scores.compare_stability"),
+        ("lvmkit.scores.stability", "stability", "lvmkit.scores.stability.score.stability"),
+    ],
+)
+def test_an_old_name_is_the_new_one_and_warns_where_it_is_imported(module, old, new):
+    found = {}
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        exec(compile(f"from {module} import {old}", "a notebook", "exec"), found)
+    assert found[old] is resolve_name(new)
+    assert any(f".{old} is now " in str(warning.message) for warning in told)
+    assert {(w.category, w.filename) for w in told} == {(FutureWarning, "a notebook")}
+
+
+def test_an_old_method_works_on_instances_and_on_the_class():
+    class Model:
+        def score(self, X, *, scale=1):
+            return X * scale
+
+        rate = moved.OldMethod(score, "score")
+
+    with pytest.warns(FutureWarning, match=r"Model\.rate is now score") as told:
+        assert (Model().rate(2, scale=3), Model.rate(Model(), 2)) == (6, 2)
+    assert {warning.filename for warning in told} == {__file__}
