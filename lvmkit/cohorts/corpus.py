@@ -13,6 +13,7 @@ from anndata import AnnData
 
 from lvmkit.cohorts.subset import Subset
 from lvmkit.cohorts.view import CohortView
+from lvmkit.core import moved
 from lvmkit.core.validation import listed
 
 MOST_LEVELS = 60  # of an attribute that documents can be put in order by
@@ -42,6 +43,8 @@ class Corpus:
         self.name = name or self._called()
         counted = list(self.obs.index[:3]) == ["0", "1", "2"][: len(self)]
         self._names = next((n for n in NAMES if counted and self._tells_apart(n)), None)
+
+    noun, thing = moved.OldName("row_name"), moved.OldName("column_name")
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -7,6 +7,7 @@ from functools import wraps
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec
 from pkgutil import resolve_name
 from types import MethodType, ModuleType
 from typing import Any, ParamSpec, TypeVar
@@ -139,6 +140,13 @@ MODULES = {
     "lvmkit_widgets.tensor_explorer": "lvmkit_widgets.tensors.dashboard",
     "lvmkit_widgets.topic_relevance": "lvmkit_widgets.topics.dashboard",
     "lvmkit_widgets.tree_navigator": "lvmkit_widgets.trees.dashboard",
+    "lvmkit_widgets.cards": "lvmkit_widgets.phenotypes",
+    "lvmkit_widgets.cards.state": "lvmkit_widgets.phenotypes.state",
+    "lvmkit_widgets.explorer": "lvmkit_widgets.clusters",
+    "lvmkit_widgets.navigator": "lvmkit_widgets.trees",
+    "lvmkit_widgets.navigator.state": "lvmkit_widgets.trees.state",
+    "lvmkit_widgets.topics.corpus": "lvmkit.cohorts.corpus",
+    "lvmkit_widgets.topics.fitted": "lvmkit.mixtures.topics",
     "lvmkit_widgets.component": "lvmkit_widgets.ui.component",
     "lvmkit_widgets.dashboard": "lvmkit_widgets.ui.dashboard",
     "lvmkit_widgets.exchange": "lvmkit_widgets.ui.sync",
@@ -182,6 +190,38 @@ NAMES = {
         "grow": "lvmkit.trees.growth.grow",
     },
     "lvmkit.divisive.splits": {"Refusal": "lvmkit.trees.splits.NoSplit"},
+    "lvmkit_widgets.analysis": {"View": "ClusterView"},
+    "lvmkit_widgets.cards.state": {"View": "CardsView"},
+    "lvmkit_widgets.component": {"Signal": "Event"},
+    "lvmkit_widgets.exchange": {"Exchange": "Sync", "is_signal": "is_event"},
+    "lvmkit_widgets.fitting": {"Job": "FitJob"},
+    "lvmkit_widgets.guard": {"Guard": "AccessRules"},
+    "lvmkit_widgets.history": {"Walks": "UndoRedo"},
+    "lvmkit_widgets.jobs": {"Job": "BackgroundJob"},
+    "lvmkit_widgets.kinds": {
+        "Branches": "SplitContrast",
+        "Documents": "DocumentList",
+        "KINDS": "WIDGETS",
+        "Phenotypes": "PhenotypeCards",
+        "Sizes": "ClusterList",
+        "Stage": "Shell",
+        "Steps": "StepSlider",
+        "Trail": "Breadcrumb",
+        "Tree": "TreeOutline",
+        "Versus": "TermComparison",
+    },
+    "lvmkit_widgets.parts": {"PartsBoard": "TabbedDashboard", "StatePart": "Tab"},
+    "lvmkit_widgets.sharing": {
+        "FORMULA": "lvmkit_widgets.ui.export.FORMULA",
+        "csv": "lvmkit_widgets.ui.export.csv",
+    },
+    "lvmkit_widgets.twins": {
+        "NativeTwin": "NotebookView",
+        "PageTwin": "PageView",
+        "native_twin": "notebook_view",
+        "page_twin": "page_view",
+    },
+    "lvmkit_widgets.visits": {"Visits": "VisitLimit"},
 }
 
 
@@ -192,8 +232,8 @@ class _Finder(MetaPathFinder, Loader):
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
         """Return how to load a module that moved; None for all others."""
-        new = MODULES.get(fullname)
-        if new is None:
+        new = _now(fullname)
+        if not new:
             return None
         if fullname not in STAY:
             warn(f"{fullname} is now {new}; the old name goes with the next version.")
@@ -205,14 +245,24 @@ class _Finder(MetaPathFinder, Loader):
     def exec_module(self, module: ModuleType) -> None:
         """Put the module that there is in the place of the empty one."""
         old = module.__name__
-        sys.modules[old] = new = import_module(MODULES[old])
+        sys.modules[old] = new = import_module(_now(old))
         if old in NAMES:
             vars(new)["__getattr__"] = attributes(MODULES[old], NAMES[old])
 
 
+def _now(fullname: str) -> str:
+    """Return where a module lies now that moved by itself or with its package; "" for all others."""
+    if fullname in MODULES:
+        return MODULES[fullname]
+    package, _, leaf = fullname.rpartition(".")
+    # Else Python would find it in the new folder, and load it a second time.
+    new = f"{MODULES[package]}.{leaf}" if package in MODULES else ""
+    return new if new and find_spec(new) else ""
+
+
 def install() -> None:
     """Let imports of old names find what moved."""
-    # First: below an old package lies a new folder, where Python would find its modules and load them again.
+    # First: below an old package lies a new folder, where Python would look for its modules, too.
     if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
@@ -234,6 +284,22 @@ def attributes(package: str, names: dict[str, str]) -> Callable[[str], Any]:
         return resolve_name(new if "." in new else f"{package}.{new}")
 
     return found
+
+
+class OldName:
+    """An old name of an attribute or method, which warns where it is read."""
+
+    def __init__(self, new: str) -> None:
+        self.new = new
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = f"{owner.__name__}.{name}"
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        warn(f"{self.name} is now {self.new}; the old name goes with the next version.")
+        return getattr(instance, self.new)
 
 
 class OldMethod:

@@ -97,3 +97,28 @@ def test_an_old_method_works_on_instances_and_on_the_class():
     with pytest.warns(FutureWarning, match=r"Model\.rate is now score") as told:
         assert (Model().rate(2, scale=3), Model.rate(Model(), 2)) == (6, 2)
     assert {warning.filename for warning in told} == {__file__}
+
+
+def test_a_module_of_an_old_package_is_loaded_once():
+    with pytest.warns(FutureWarning, match=r"cards\.tables is now lvmkit_widgets\.phenotypes\.tab"):
+        old = importlib.import_module("lvmkit_widgets.cards.tables")
+    assert old is importlib.import_module("lvmkit_widgets.phenotypes.tables")
+
+
+def test_an_old_module_of_the_dashboards_may_be_imported_first():
+    program = "from lvmkit_widgets.analysis import Analysis; from lvmkit_widgets.cards.state import CardsState"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("is now") == 3  # the package of cards, too
+
+
+def test_an_old_attribute_warns_where_it_is_read():
+    class State:
+        index = 3
+        place = moved.OldName("index")
+
+    with pytest.warns(FutureWarning, match=r"State\.place is now index") as told:
+        assert State().place == 3
+    assert told[0].filename == __file__

@@ -4,6 +4,10 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
+from lvmkit.core import moved
+
+moved.install()  # lvmkit does it, too; whoever begins with an old module of ours need not have imported it
+
 _HOMES = {
     "ClusterExplorer": "lvmkit_widgets.clusters.dashboard",
     "CovariatePath": "lvmkit_widgets.covariates.dashboard",

@@ -10,6 +10,7 @@ import param
 
 from lvmkit.charts._merges import first_in, speaks_for
 from lvmkit.charts.path_curves import nu_text
+from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit_widgets.ui.history import History, Step, UndoRedo
 from lvmkit_widgets.ui.words import counted
@@ -99,6 +100,8 @@ class PathState(UndoRedo, param.Parameterized):
         """Name a solution."""
         solution = self.path[step]
         return f"ν = {nu_text(float(solution.nu))} · {counted(int(solution.n_clusters), 'cluster')}"
+
+    told = moved.OldName("describe")
 
     # -- steps -----------------------------------------------------------------------------------
 

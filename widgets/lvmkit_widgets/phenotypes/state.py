@@ -11,6 +11,7 @@ import numpy as np
 import param
 from sklearn.base import clone
 
+from lvmkit.core import moved
 from lvmkit.core.typing import Labels, Progress
 from lvmkit.mixtures.refit import FitJob
 from lvmkit.sustain.count_cohort import CountCohort
@@ -89,6 +90,8 @@ class CardsState(UndoRedo, param.Parameterized):
         if named in ("rows", "patient", "patients"):
             return "patients" if self.private else "rows"
         return named if named.endswith("s") else f"{named}s"
+
+    marked, noun = moved.OldName("annotations"), moved.OldName("row_name")
 
     @property
     def one(self) -> str:

@@ -11,6 +11,7 @@ import param
 
 from lvmkit.charts._modes import Modes
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
+from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit_widgets.tensors.data import SampleSet, Solution, samples_of
 from lvmkit_widgets.ui.history import History, Step, UndoRedo
@@ -91,6 +92,10 @@ class TensorState(UndoRedo, param.Parameterized):
         k = self.solution.n_components
         return tuple(i for i, s in enumerate(self.solutions) if s.n_components == k)
 
+    place, hiding = moved.OldName("index"), moved.OldName("suppressing")
+    told, named = moved.OldName("describe"), moved.OldName("title_of")
+
+    @moved.arguments(place="index")
     def posteriors(self, index: int, which: int | None = None) -> Array:
         """Return how likely each sample belongs to each cluster of a model, (n, K)."""
         key = (index, self.shown_set if which is None else which)
@@ -103,6 +108,7 @@ class TensorState(UndoRedo, param.Parameterized):
             )
         return self._posteriors[key]
 
+    @moved.arguments(place="index")
     def labels(self, index: int, which: int | None = None) -> Labels:
         """Return the most likely cluster of each sample."""
         return self.posteriors(index, which).argmax(axis=1)
@@ -118,6 +124,7 @@ class TensorState(UndoRedo, param.Parameterized):
 
     # -- steps -----------------------------------------------------------------------------------
 
+    @moved.arguments(place="index")
     def choose(self, index: int) -> None:
         """Look at another model."""
         if not 0 <= index < len(self.solutions):

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 import lvmkit
 from lvmkit import scores
 from lvmkit.cohorts.corpus import Corpus
+from lvmkit.core import moved
 from lvmkit.core.typing import Array, Progress
 from lvmkit.core.validation import DataWarning
 from lvmkit.mixtures.refit import FitJob
@@ -162,6 +163,7 @@ class TopicState(param.Parameterized):
             self._coherence[key] = found
         return self._coherence[key]
 
+    @moved.arguments(most="max_items")
     def typical(self, topic: int, *, max_items: int = TYPICAL) -> list[int]:
         """Find the documents that stand for a topic."""
         topics, corpus = self.topics, self.corpus

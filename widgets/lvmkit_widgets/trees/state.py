@@ -10,6 +10,7 @@ import numpy as np
 import param
 
 from lvmkit.cohorts.corpus import Corpus
+from lvmkit.core import moved
 from lvmkit.core.typing import Labels
 from lvmkit.mixtures.partition import TreeCut
 from lvmkit.trees import Tree
@@ -88,6 +89,9 @@ class NavigatorState(UndoRedo, param.Parameterized):
     def column_name(self) -> str:
         """What columns are called."""
         return "code" if self.corpus is None else self.corpus.column_name
+
+    marked = moved.OldName("named_cut")
+    noun, thing = moved.OldName("row_name"), moved.OldName("column_name")
 
     @cached_property
     def of_words(self) -> bool:

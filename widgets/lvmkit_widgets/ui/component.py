@@ -16,6 +16,7 @@ import numpy as np
 import param
 from param.parameterized import instance_descriptor
 
+from lvmkit.core import moved
 from lvmkit_widgets.ui.rules import Rule
 
 
@@ -89,6 +90,8 @@ class Component(param.Parameterized):
     def events(cls) -> list[str]:
         """Return the names of the fields that are events."""
         return [field for field in cls.fields() if isinstance(cls.param[field], Event)]
+
+    signals = moved.OldName("events")
 
     def on(self, field: str, callback: Callable[[Any], None]) -> None:
         """Call back when a field changes or, for an event, each time it happens."""

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
+from lvmkit.core import moved
+
 T = TypeVar("T")
 START = (
     "import lvmkit\n"
@@ -71,6 +73,9 @@ class History(Generic[T]):
             message = "There is nothing to redo."
             raise ValueError(message)
         return self.go_to(self.position + 1)
+
+    done, at = moved.OldName("push"), moved.OldName("go_to")
+    undone, redone = moved.OldName("undo"), moved.OldName("redo")
 
     @property
     def code(self) -> str:
