@@ -228,5 +228,5 @@ def test_charts_name_the_columns_that_they_need(name):
     ],
 )
 def test_old_names_are_the_new_functions_and_warn(old, new):
-    with pytest.warns(FutureWarning, match=f"{old} is now {new}"):
+    with pytest.warns(FutureWarning, match=f"{old} is now lvmkit.charts.{new}"):
         assert getattr(charts, old) is getattr(charts, new)
