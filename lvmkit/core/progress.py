@@ -1,10 +1,13 @@
 """Progress reporting: tqdm bar, callback or none."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from lvmkit.core.typing import Progress
 from lvmkit.core.validation import teller
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -40,3 +43,13 @@ class Interruptible:
     def wished(self, error: BaseException) -> bool:
         """Return whether an error means stop: KeyboardInterrupt, or raised by the callback."""
         return self._telling or isinstance(error, KeyboardInterrupt)
+
+    def until_stopped(self, items: Iterable[T], *, has_result: bool = False) -> Iterator[T]:
+        """Yield items until they end, or until a wish to stop ends them; without a result that wish is raised."""
+        try:
+            for item in items:
+                has_result = True
+                yield item
+        except BaseException as error:
+            if not has_result or not self.wished(error):
+                raise

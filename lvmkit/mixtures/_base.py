@@ -2,13 +2,14 @@
 
 import warnings
 from collections.abc import Collection, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
@@ -19,6 +20,7 @@ from lvmkit.core.typing import Array, Labels, RandomState
 from lvmkit.core.validation import DataWarning, check_matrix, listed, require_number
 from lvmkit.mixtures import e_step
 from lvmkit.mixtures.e_step import MixtureParams
+from lvmkit.mixtures.em import StoppedBy
 from lvmkit.mixtures.families import Family
 from lvmkit.mixtures.initialization import given_params
 
@@ -78,12 +80,13 @@ class RowModel(StoredModel, BaseEstimator):
         """Refuse a model that is not fitted."""
         check_is_fitted(self, "weights_")
 
-    def _name_features(self, feature_names: Sequence[str] | None) -> None:
-        """Set the feature names of given parameters."""
+    def _with_params(self, params: MixtureParams, feature_names: Sequence[str] | None) -> Self:
+        """Take given parameters, and the names of their features."""
+        self.weights_, self.centers_ = params
         self.n_features_in_ = self.centers_.shape[1]
         self.annotations_ = {}
         if feature_names is None:
-            return
+            return self
         if not isinstance(feature_names, Collection):
             msg = f"feature_names must be a list of names; found {type(feature_names).__name__}"
             raise TypeError(msg)
@@ -93,6 +96,7 @@ class RowModel(StoredModel, BaseEstimator):
             msg = f"feature_names has {len(feature_names)} names; centers have {self.n_features_in_} features"
             raise ValueError(msg)
         self.feature_names_in_ = features.distinct(np.asarray(feature_names, dtype=object))
+        return self
 
     def _to_arrays(self) -> dict[str, Any]:
         """Return the start that was given as arrays."""
@@ -204,7 +208,7 @@ class RowModel(StoredModel, BaseEstimator):
 
     def _accepted(self, rows: Any, names: features.Labels) -> Any:
         """Return float32 rows that the family allows, or refuse them; rows and columns may have names."""
-        raise TypeError(type(self).__name__)
+        raise NotImplementedError
 
 
 def state_order(weights: Array, centers: Array, like: Array | None) -> Labels:
@@ -220,6 +224,10 @@ class MixtureModel(ClusterMixin, RowModel):
     # A model adds `fit`, its family, and which rows it accepts.
 
     _family: ClassVar[Family]
+
+    tol: float
+    max_iter: int
+    stopped_by_: StoppedBy | str
 
     def predict(self, X: Any) -> Labels:
         """Return the most probable cluster of each row.
@@ -339,6 +347,15 @@ class MixtureModel(ClusterMixin, RowModel):
             for start in range(0, n_samples, 1_000)
         ]
         return sparse.csr_array(sparse.vstack(blocks, format="csr")), labels
+
+    def _warn_if_unfinished(self) -> None:
+        """Warn the caller of `fit` if EM ran out of steps."""
+        if self.stopped_by_ == "max_iter":
+            msg = (
+                f"EM made max_iter={self.max_iter} steps and the objective still rises by more than "
+                f"tol={self.tol:g} nats per row; raise max_iter or tol."
+            )
+            warnings.warn(msg, ConvergenceWarning, stacklevel=3)
 
     def _n_constraints(self) -> int:
         """Return the number of entries of the centers that the others determine."""

@@ -5,7 +5,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 
 from lvmkit import decompose
 from lvmkit.core import features
@@ -103,6 +102,14 @@ def given_topics(weights: Any, centers: Any) -> MixtureParams:
         msg = f"topic(s) {listed(empty)} have no word: every row of centers needs an entry above 0"
         raise ValueError(msg)
     return MixtureParams(params.weights, MULTINOMIAL.project(params.centers))
+
+
+def require_smoothing(share: Any) -> None:
+    """Refuse a share of the overall frequencies that is negative, or leaves nothing of the centers."""
+    require_number(share, "smoothing", least=0)
+    if share >= 1:
+        msg = f"smoothing is a share, at least 0 and below 1; found {share!r}"
+        raise ValueError(msg)
 
 
 LARGE_CLIP = 0.5
@@ -316,7 +323,7 @@ class MomentModel(CountModel):
 
     def _weighting(self) -> Weighting:
         """Return the weighting of rows in the moments."""
-        raise TypeError(type(self).__name__)
+        raise NotImplementedError
 
     def _summed(self, rows: Any) -> Any:
         """Return the rows that enter the moments."""
@@ -425,7 +432,9 @@ class MomentModel(CountModel):
 class MomentMixture(MomentModel, MixtureModel):
     """Base of mixtures of counts: learned from moments, optionally refined by EM."""
 
-    # A model adds its family, its weighting and the mean of its prior.
+    # A model adds its family, its weighting, the mean of its prior, and `__init__`, from whose signature scikit-learn
+    # reads the options. `predict` and `predict_proba` are not joined with those above: warnings count the frames up to
+    # the caller's line.
 
     em: bool
     tol: float
@@ -483,12 +492,7 @@ class MomentMixture(MomentModel, MixtureModel):
         self.labels_ = e_step.most_likely(rows, self._params(), self._family)
         self.data_fingerprint_ = features.fingerprint(rows)
         tell("done", 1.0)
-        if self.stopped_by_ == "max_iter":
-            msg = (
-                f"EM made max_iter={self.max_iter} steps and the objective still rises by more than "
-                f"tol={self.tol:g} nats per row; raise max_iter or tol."
-            )
-            warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        self._warn_if_unfinished()
         return self
 
     def predict(self, X: Any) -> Labels:
@@ -559,7 +563,7 @@ class MomentMixture(MomentModel, MixtureModel):
 
     def _prior(self, rows: Any) -> Prior:
         """Return the prior of EM."""
-        raise TypeError(type(self).__name__)
+        raise NotImplementedError
 
     def _params(self) -> MixtureParams:
         """Return the parameters of prediction; those from moments are smoothed, as noise makes zeros there."""
@@ -574,7 +578,4 @@ class MomentMixture(MomentModel, MixtureModel):
         require_number(self.max_iter, "max_iter", least=1, whole=True)
         require_number(self.tol, "tol", least=0)
         require_number(self.prior, "prior", least=0, above=True)
-        require_number(self.smoothing, "smoothing", least=0)
-        if self.smoothing >= 1:
-            msg = f"smoothing is a share, at least 0 and below 1; found {self.smoothing!r}"
-            raise ValueError(msg)
+        require_smoothing(self.smoothing)

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -269,10 +268,7 @@ class BernoulliMixture(MixtureModel):
         array([0, 1])
         """
         params = given_params(weights, centers, None, None)
-        model = cls(n_components=len(params.weights))
-        model.weights_, model.centers_ = params
-        model._name_features(feature_names)
-        return model
+        return cls(n_components=len(params.weights))._with_params(params, feature_names)
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
         """Find clusters in the rows of `X`.
@@ -318,12 +314,7 @@ class BernoulliMixture(MixtureModel):
             result = self._best_of_starts(rows, prior, tell)
             self._keep(rows, result)
         tell("done", 1.0)
-        if self.stopped_by_ == "max_iter":
-            msg = (
-                f"EM made max_iter={self.max_iter} steps and the objective still rises by more than "
-                f"tol={self.tol:g} nats per row; raise max_iter or tol."
-            )
-            warnings.warn(msg, ConvergenceWarning, stacklevel=2)
+        self._warn_if_unfinished()
         return self
 
     @available_if(_adds)

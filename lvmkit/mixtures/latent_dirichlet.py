@@ -10,7 +10,7 @@ from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Progress, RandomState
 from lvmkit.core.validation import require_number, teller
-from lvmkit.mixtures._moments import MomentModel, given_topics
+from lvmkit.mixtures._moments import MomentModel, given_topics, require_smoothing
 from lvmkit.mixtures.families import MULTINOMIAL
 from lvmkit.mixtures.gibbs import topic_mixtures
 from lvmkit.moments.weightings import POOLED, Weighting
@@ -139,9 +139,8 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         params = given_topics(alpha, centers)
         total = float(np.sum(alpha))
         model = cls(n_components=len(params.weights), alpha0=total)
-        model.weights_, model.centers_ = params
+        model._with_params(params, feature_names)
         model.alpha_ = total * model.weights_
-        model._name_features(feature_names)
         return model
 
     def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
@@ -242,10 +241,7 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         require_number(self.alpha0, "alpha0", least=0, above=True)
         require_number(self.n_burn, "n_burn", least=0, whole=True)
         require_number(self.n_sweeps, "n_sweeps", least=1, whole=True)
-        require_number(self.smoothing, "smoothing", least=0)
-        if self.smoothing >= 1:
-            msg = f"smoothing is a share, at least 0 and below 1; found {self.smoothing!r}"
-            raise ValueError(msg)
+        require_smoothing(self.smoothing)
 
     @property
     def _n_features_out(self) -> int:

@@ -134,10 +134,7 @@ class PoissonMixture(MomentMixture):
         array([0, 1])
         """
         params = given_params(weights, centers, None, None, upper=None)
-        model = cls(n_components=len(params.weights))
-        model.weights_, model.centers_ = params
-        model._name_features(feature_names)
-        return model
+        return cls(n_components=len(params.weights))._with_params(params, feature_names)
 
     def _weighting(self) -> Weighting:
         """Sum the rows as they are, without coinciding indexes."""

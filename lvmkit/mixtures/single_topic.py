@@ -151,10 +151,7 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         array([0, 1])
         """
         params = given_topics(weights, centers)
-        model = cls(n_components=len(params.weights))
-        model.weights_, model.centers_ = params
-        model._name_features(feature_names)
-        return model
+        return cls(n_components=len(params.weights))._with_params(params, feature_names)
 
     def transform(self, X: Any) -> Array:
         """Return the posterior probability of every topic for each document, as `predict_proba`.

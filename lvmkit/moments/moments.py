@@ -111,11 +111,7 @@ class Moments:
 
     def __add__(self, other: Self) -> Self:
         """Return the moments of both sets of rows together."""
-        if self.weighting != other.weighting:
-            msg = (
-                f"moments weighted {self.weighting.name} cannot be added to {other.weighting.name}"
-            )
-            raise ValueError(msg)
+        _require_same_weighting(self, other)
         if len(self.first) != len(other.first):
             msg = f"moments of {len(self.first)} features cannot be added to those of {len(other.first)}"
             raise ValueError(msg)
@@ -255,11 +251,7 @@ class WhitenedMoments:
 
     def __add__(self, other: Self) -> Self:
         """Return the moments of both sets of rows together; both must share the whitener."""
-        if self.weighting != other.weighting:
-            msg = (
-                f"moments weighted {self.weighting.name} cannot be added to {other.weighting.name}"
-            )
-            raise ValueError(msg)
+        _require_same_weighting(self, other)
         if not np.array_equal(self.whitener, other.whitener):
             msg = "whitened moments add only under the same whitener; whiten both parts with one of them"
             raise ValueError(msg)
@@ -342,6 +334,13 @@ def second_moment_operator(X: Counts, weighting: Weighting) -> LinearOperator:
     return LinearOperator(
         (X.shape[1], X.shape[1]), matvec=product, matmat=product, rmatvec=product, dtype=np.float64
     )
+
+
+def _require_same_weighting(one: Any, other: Any) -> None:
+    """Refuse to add sums in which rows are weighted differently."""
+    if one.weighting != other.weighting:
+        msg = f"moments weighted {one.weighting.name} cannot be added to {other.weighting.name}"
+        raise ValueError(msg)
 
 
 def _precision(dtype: Any) -> npt.DTypeLike:

@@ -8,8 +8,8 @@ from lvmkit.core.typing import Array
 from lvmkit.sustain.coordinate_descent import IntegerFactors, hadamard
 from lvmkit.sustain.initialization import unlock_zero_columns
 from lvmkit.sustain.integer_least_squares import box_least_squares
+from lvmkit.sustain.mttkrp import mttkrp_by_mode
 from lvmkit.sustain.nonnegative import fit_of
-from lvmkit.sustain.transform import mttkrp_of
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box, Weights, gram
 
@@ -35,7 +35,8 @@ def ails(
     factors = unlock_zero_columns(factors, rng)
     weights, trace = np.array(weights, dtype=np.int64), list[float]()
     inner, most = [gram(factor) for factor in factors], max(int(data.totals[2]), 1)
-    products = mttkrp_of(data, factors, len(factors) - 1)
+    products_of = mttkrp_by_mode(data, factors)
+    products = products_of(len(factors) - 1)
 
     def look() -> None:
         tell(len(trace), trace[-1] if trace else np.nan)
@@ -46,7 +47,7 @@ def ails(
         found = solve(np.prod(inner, axis=0), along, start, least=1, most=most, look=look)
         weights = found[:, 0].astype(np.int64)
         for mode, factor in enumerate(factors):
-            products = mttkrp_of(data, factors, mode)
+            products = products_of(mode)
             found = solve(
                 hadamard(inner, mode) * np.outer(weights, weights),
                 products.astype(np.float64) * weights[:, None],

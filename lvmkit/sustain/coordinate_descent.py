@@ -7,7 +7,7 @@ import numpy as np
 
 from lvmkit.core.typing import Array
 from lvmkit.sustain.initialization import unlock_zero_columns
-from lvmkit.sustain.mttkrp import Pool, mttkrp_columns, mttkrp_rows, row_sums
+from lvmkit.sustain.mttkrp import Pool, mttkrp_by_mode, mttkrp_rows
 from lvmkit.sustain.nonnegative import fit_of
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box, Weights, gram, update_factor
@@ -42,19 +42,14 @@ def refine(
     tell: Callable[[int, float], None] = lambda step, fit: None,
 ) -> IntegerFactors:
     """Improve integer factors until the fit changes by less than `tol` from one iteration to the next."""
-    # Perros 2018, Algorithms 1 and 3. Two passes over the counts per iteration for any number of modes: what
-    # the modes of the columns need is one product with the factor of the rows.
+    # Perros 2018, Algorithms 1 and 3.
     factors = unlock_zero_columns(factors, rng)
-    weights, trace, sums = np.array(weights, dtype=np.int64), [], None
+    weights, trace = np.array(weights, dtype=np.int64), list[float]()
+    products_of = mttkrp_by_mode(data, factors, pool=pool)
     inner = [gram(factor) for factor in factors]
     for step in range(1, max_iter + 1):
         for mode, factor in enumerate(factors):
-            if mode == data.mode:
-                products, sums = mttkrp_rows(data, factors, pool=pool), None
-            else:
-                if sums is None:
-                    sums = row_sums(data, factors[data.mode], pool=pool)
-                products = mttkrp_columns(data, sums, factors, mode)
+            products = products_of(mode)
             others = hadamard(inner, mode)
             for _ in range(n_passes):
                 inner[mode] = update_factor(

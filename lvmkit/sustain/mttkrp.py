@@ -83,6 +83,26 @@ def mttkrp_columns(data: Unfolded, sums: Array, factors: list[Array], mode: int)
     return np.ascontiguousarray((data.selectors[mode] @ weighted).T)
 
 
+def mttkrp_by_mode(
+    data: Unfolded, factors: list[Array], *, pool: Pool = None
+) -> Callable[[int], Array]:
+    """Return the function that gives the MTTKRP of a mode, (R, I_mode), of `factors` (R, I_n) as they are by then."""
+    # Two passes over the counts for any number of modes: the sums over the rows are kept until the factor of the rows
+    # changes, which its own products come before.
+    sums: Array | None = None
+
+    def products(mode: int) -> Array:
+        nonlocal sums
+        if mode == data.mode:
+            sums = None
+            return mttkrp_rows(data, factors, pool=pool)
+        if sums is None:
+            sums = row_sums(data, factors[data.mode], pool=pool)
+        return mttkrp_columns(data, sums, factors, mode)
+
+    return products
+
+
 def _padded(columns: Array, kind: Any) -> Array:
     """Add columns of zeros up to a multiple of eight: sparse products run faster by a third on whole registers."""
     n_columns = columns.shape[1]

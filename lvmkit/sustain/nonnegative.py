@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lvmkit.core.typing import Array
-from lvmkit.sustain.mttkrp import Pool, mttkrp_columns, mttkrp_rows, over_blocks, row_sums
+from lvmkit.sustain.mttkrp import Pool, mttkrp_by_mode, over_blocks
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import gram
 
@@ -51,16 +51,11 @@ def nonnegative(
     # machine.
     factors, scale = _drawn(data.shape, n_components, rng)
     inner: list[Any] = [gram(factor) for factor in factors]
+    products_of = mttkrp_by_mode(data, factors, pool=pool)
     trace = [-np.inf]
     for _ in range(max_iter):
-        sums: Any = None
         for mode, factor in enumerate(factors):
-            if mode == data.mode:
-                products, sums = mttkrp_rows(data, factors, pool=pool), None
-            else:
-                if sums is None:
-                    sums = row_sums(data, factors[data.mode], pool=pool)
-                products = mttkrp_columns(data, sums, factors, mode)
+            products = products_of(mode)
             others = np.prod([g for n, g in enumerate(inner) if n != mode], axis=0)
             inner[mode] = _update(factor, products, others, scale, pool)
         trace.append(fit_of(data, factors[-1], products, scale, inner))

@@ -6,7 +6,7 @@ import numpy as np
 
 from lvmkit.core.typing import Array
 from lvmkit.sustain.coordinate_descent import hadamard
-from lvmkit.sustain.mttkrp import BLOCK_ROWS, Pool, mttkrp_columns, mttkrp_rows, row_sums
+from lvmkit.sustain.mttkrp import BLOCK_ROWS, Pool, mttkrp_by_mode
 from lvmkit.sustain.unfolding import Unfolded
 from lvmkit.sustain.updates import Box, Weights, gram
 
@@ -29,19 +29,12 @@ def score_rows(
     every = [np.zeros((len(weights), data.shape[0]), dtype=np.float32), *factors]
     inner = [gram(factor) for factor in every[1:]]
     cross = hadamard([np.ones_like(inner[0]), *inner], 0) * np.outer(weights, weights)
-    products = weights[:, None] * mttkrp_of(data, every, 0, pool=pool)
+    products = weights[:, None] * mttkrp_by_mode(data, every, pool=pool)(0)
     scores = np.empty(products.shape, dtype=np.float32)
     for start in range(0, data.shape[0], BLOCK_ROWS):
         block = products[:, start : start + BLOCK_ROWS].astype(np.float64)
         scores[:, start : start + BLOCK_ROWS] = _better(block, cross, box)
     return scores
-
-
-def mttkrp_of(data: Unfolded, factors: Sequence[Array], mode: int, *, pool: Pool = None) -> Array:
-    """Return the MTTKRP of one mode, (R, I_mode). factors (R, I_n)."""
-    if mode == data.mode:
-        return mttkrp_rows(data, list(factors), pool=pool)
-    return mttkrp_columns(data, row_sums(data, factors[data.mode], pool=pool), list(factors), mode)
 
 
 def _better(products: Array, cross: Array, box: Box) -> Array:

@@ -296,6 +296,7 @@ def iter_rank_study(
         tell("Components: done", 1.0)
 
 
+# The options stand twice, as a public signature takes no **kwargs.
 @checked()
 def rank_study(
     estimator: Any,
@@ -364,21 +365,18 @@ def rank_study(
     study = None
     with progress_callback(progress) as tell:
         watched = Interruptible(tell)
-        try:
-            for study in iter_rank_study(  # noqa: B007 - the last one is what is wanted
-                estimator,
-                X,
-                n_components,
-                n_starts=n_starts,
-                mode=mode,
-                init=init,
-                random_state=random_state,
-                progress=watched,
-            ):
-                pass
-        except BaseException as error:
-            if study is None or not watched.wished(error):
-                raise
+        studies = iter_rank_study(
+            estimator,
+            X,
+            n_components,
+            n_starts=n_starts,
+            mode=mode,
+            init=init,
+            random_state=random_state,
+            progress=watched,
+        )
+        for study in watched.until_stopped(studies):  # noqa: B007 - the last one is what is wanted
+            pass
     assert study is not None  # numbers are not empty
     if not study.complete:
         done, planned = len(study.runs), len(study.planned)

@@ -161,13 +161,10 @@ def compare_stability(
         for expected in (DataWarning, ConvergenceWarning):  # with many values some always do
             warnings.simplefilter("ignore", expected)
         watched = Interruptible(tell)
-        try:
-            for row, remark in _judged(cells, matrix, watched, everyone=every):
-                rows.append(row)
-                remarks |= remark
-        except BaseException as error:
-            if not rows or not watched.wished(error):
-                raise
+        judged = _judged(cells, matrix, watched, everyone=every)
+        for row, remark in watched.until_stopped(judged):
+            rows.append(row)
+            remarks |= remark
     warn_if_ended(len(rows) // len(cells), n_repeats)
     return tabulated(rows, remarks, order=[(c.method, c.value) for c in cells], goal=goal)
 

@@ -397,6 +397,7 @@ def iter_stability(
         tell("Stability: done", 1.0)
 
 
+# The options stand twice, as a public signature takes no **kwargs.
 @checked()
 def stability_study(
     estimator: Any,
@@ -467,24 +468,22 @@ def stability_study(
     study = resume
     with progress_callback(progress) as tell:
         watched = Interruptible(tell)
-        try:
-            for study in iter_stability(  # noqa: B007 - the last one is what is wanted
-                estimator,
-                X,
-                reference=reference,
-                names=names,
-                protocol=protocol,
-                shared=shared,
-                n_repeats=n_repeats,
-                sample=sample,
-                random_state=random_state,
-                resume=resume,
-                progress=watched,
-            ):
-                pass
-        except BaseException as error:
-            if study is None or not watched.wished(error):
-                raise
+        studies = iter_stability(
+            estimator,
+            X,
+            reference=reference,
+            names=names,
+            protocol=protocol,
+            shared=shared,
+            n_repeats=n_repeats,
+            sample=sample,
+            random_state=random_state,
+            resume=resume,
+            progress=watched,
+        )
+        kept = resume is not None
+        for study in watched.until_stopped(studies, has_result=kept):  # noqa: B007 - the last is wanted
+            pass
     if study is None:
         msg = f"n_repeats must be 1 or more; found {n_repeats!r}"
         raise ValueError(msg)
