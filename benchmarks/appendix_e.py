@@ -1,4 +1,4 @@
-"""The synthetic comparison of Ruffini et al. 2017, Appendix E: k-means, spectral clustering, PCA.
+"""The synthetic comparison of Ruffini 2017, Appendix E: k-means, spectral clustering, PCA.
 
 Run as ``python benchmarks/appendix_e.py [--quick] [--threads N]``.
 """
@@ -23,7 +23,7 @@ from lvmkit.datasets import SimulatedMixture, make_appendix_e
 from lvmkit.scores import adjusted_rand
 
 DOCUMENTS = [("ASVTD + EM", 1.3), ("KMeans", 0.76), ("SC - lin", 7.48), ("PCA", 0.38)]
-"""Ruffini et al. 2017, Table 3: seconds on the authors' laptop, the average over all their sizes."""
+"""Ruffini 2017, Table 3: seconds on the authors' laptop, the average over all their sizes."""
 
 
 def main(chosen: Options) -> None:
@@ -44,7 +44,7 @@ def main(chosen: Options) -> None:
                 Goal("seconds of corrected", mean_seconds(ours), most=0.1),
             )
     in_new_process(figure_3, rows, 1 if chosen.quick else 3)
-    print_table("Ruffini et al. 2017, Table 3, on the authors' laptop", ("method", "s"), DOCUMENTS)
+    print_table("Ruffini 2017, Table 3, on the authors' laptop", ("method", "s"), DOCUMENTS)
 
 
 def figure_3(rows: int, draws: int) -> None:

@@ -1,4 +1,4 @@
-"""Error of the moments of Theorem 3.2.1 and of Zou et al. against the number of documents: thesis, Figure 3.1.
+"""Error of the moments of Theorem 3.2.1 and of Zou 2013 against the number of documents: thesis, Figure 3.1.
 
 Run as ``python benchmarks/estimators.py [--quick] [--threads N]``.
 """

@@ -1,4 +1,4 @@
-"""Algorithm 2 (ASVTD) and EM of Ruffini et al. 2017 as they read: dense, one feature after the other."""
+"""Algorithm 2 (ASVTD) and EM of Ruffini 2017 as they read: dense, one feature after the other."""
 
 from typing import Any, Self
 
@@ -20,7 +20,7 @@ STRENGTH = 1e-3
 class LiteralASVTD(ClusterMixin, BaseEstimator):
     """Clustering of Ruffini 2017 in plain numpy, to measure lvmkit's sparse form against.
 
-    Ruffini et al. 2017, Algorithm 2 line by line, then EM until the weights move by less than
+    Ruffini 2017, Algorithm 2 line by line, then EM until the weights move by less than
     `weights_tol`, then the most probable cluster. What the paper leaves open is as in lvmkit: weights
     are kept non-negative, and moved off zero before EM.
     """
@@ -91,7 +91,7 @@ def e_step(X: Any, centers: Any, weights: Any) -> Any:
 
 
 def literal_power(core: Any, *, restarts: int = 25, iterations: int = 20) -> Any:
-    """Return λ_j·v_j in columns, one restart after the other, as Anandkumar et al. 2014, Algorithm 1, is written."""
+    """Return λ_j·v_j in columns, one restart after the other, as Anandkumar 2014, Algorithm 1, is written."""
     left, k = core.copy(), len(core)
     generator, along = np.random.default_rng(0), np.empty((k, k))
     for state in range(k):

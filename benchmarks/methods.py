@@ -119,7 +119,7 @@ def pca_kmeans(k: int) -> Method:
 
 
 def spectral(k: int) -> Method:
-    """Return spectral clustering with a linear kernel, as in Ruffini et al. 2017, Appendix E."""
+    """Return spectral clustering with a linear kernel, as in Ruffini 2017, Appendix E."""
     estimator = SpectralClustering(k, affinity="linear", random_state=0)
     return Method("SpectralClustering, linear", estimator, dense=True)
 

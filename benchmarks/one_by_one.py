@@ -1,7 +1,7 @@
 """Box-constrained integer least squares, one problem after the other, as in AILS (Perros 2018).
 
-Columns are reordered for each right-hand side (Breen and Chang 2011), then the box is searched as by Schnorr and
-Euchner (Chang and Han 2008).
+Columns are reordered for each right-hand side (Breen 2011), then the box is searched as by Schnorr and
+Euchner (Chang 2008).
 
 For benchmarks: `lvmkit.sustain.ails.ails(..., solve=one_by_one)`.
 """

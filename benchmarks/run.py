@@ -17,7 +17,7 @@ WORKLOADS = {
     "stability": "planted and real data, against k-means",
     "nhds": "a year of hospital discharges",
     "decompositions": "error and time of the six decompositions (thesis, Figure 2.1)",
-    "estimators": "moments of Theorem 3.2.1 against Zou et al. (thesis, Figure 3.1)",
+    "estimators": "moments of Theorem 3.2.1 against Zou 2013 (thesis, Figure 3.1)",
     "topics": "topic models, against Gibbs sampling, variational inference, NMF",
     "inference": "topic mixtures of 100,000 documents, against tomotopy",
     "hierarchies": "trees of clusters: nested topics, speed, stability, predictive power",

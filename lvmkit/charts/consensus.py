@@ -71,7 +71,7 @@ def consensus_matrix(
 
     Notes
     -----
-    Monti et al. 2003, on a sample of rows: memory does not grow with their number.
+    Monti 2003, on a sample of rows: memory does not grow with their number.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def topic_map_table(
     Notes
     -----
     Distances are square roots of the Jensen-Shannon divergence (Lin 1991), which embed in a
-    Euclidean space (Endres & Schindelin 2003); so classical scaling (Torgerson 1952) has no negative
+    Euclidean space (Endres 2003); so classical scaling (Torgerson 1952) has no negative
     eigenvalue and no coordinate is complex. In each direction the farthest topic lies on the
     positive side, so that the map does not flip between runs.
 

@@ -167,7 +167,7 @@ def make_appendix_e(
     rng = generator_of(random_state)
     centers = rng.exponential(size=(n_components, n_features))
     weights = rng.exponential(size=n_components)
-    description = f"Appendix E of Ruffini et al. 2017: d = {n_features}, k = {n_components}."
+    description = f"Appendix E of Ruffini 2017: d = {n_features}, k = {n_components}."
     return _sampled(n_samples, weights / weights.sum(), centers / centers.max(), rng, description)
 
 

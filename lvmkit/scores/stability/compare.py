@@ -121,8 +121,8 @@ def compare_stability(
     -----
     *Recommended* is the largest value whose mean index reaches `goal`: the finest clustering that the
     same method finds again. (Ruffini 2017, section 5.2, call an index above 0.9 stable.) Where none reaches
-    it, the largest value whose mean is within one standard error of the best one's, the rule of Breiman
-    et al. 1984 (section 3.4.3) for choosing the size of a tree. Values that give fewer than two clusters are
+    it, the largest value whose mean is within one standard error of the best one's, the rule of Breiman 1984
+    (section 3.4.3) for choosing the size of a tree. Values that give fewer than two clusters are
     not recommended: they always agree.
 
     Repeats run in turn over all methods and values, so that work that is ended early has judged them

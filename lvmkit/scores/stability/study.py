@@ -345,7 +345,7 @@ def iter_stability(
     Notes
     -----
     Jaccard indices are those of Hennig 2007, section 3.1: each cluster of the reference, restricted to the
-    rows of a refit, with the refit's cluster that is most like it. The consensus matrix (Monti et al.
+    rows of a refit, with the refit's cluster that is most like it. The consensus matrix (Monti
     2003) is of a sample of rows, so that memory does not grow with n². Noise belongs to no cluster: it
     is not looked for, and two rows that are both noise are not together.
 
