@@ -31,7 +31,7 @@ class TopicFigures:
     leading: npt.NDArray[np.int64] | None = None
     counts: CodeCounts | None = None
     whole: CodeCounts | None = None
-    threshold: int = 11  # Smaller counts are hidden
+    threshold: int = 0  # Smaller counts are hidden
     n_rows: int = 0  # Documents or people; 0 without a corpus
 
     @property
@@ -177,7 +177,7 @@ def figures_of(
         titles=[corpus.view.titles.get(word, "") for word in topics.words],
     )
     shown = whole.suppress(threshold) if threshold else whole
-    return TopicFigures(topics, None, None, shown, whole, threshold or 11, len(corpus))
+    return TopicFigures(topics, None, None, shown, whole, threshold, len(corpus))
 
 
 def _bytes(values: Any, kind: Any) -> bytes:

@@ -60,6 +60,7 @@ def test_what_is_of_the_wrong_kind_is_refused_by_name(options, error, message):
 def test_what_fits_passes():
     given = {"width": np.int16(2), "links": np.bool_(0), "names": pd.Index(["a"])}
     assert draw(TABLE, **given, labels=[1, 2], goal=1, random_state=None) == 6.0
+    assert draw(TABLE, width=1) == 3.0  # the least
 
 
 def test_what_is_no_table_or_has_columns_of_one_name_is_told():

@@ -1,4 +1,5 @@
 import warnings
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -6,6 +7,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+from lvmkit.covariates import selection as module
+from lvmkit.covariates.marginal_likelihood import refit
 from lvmkit.models import select_covariates
 
 
@@ -58,6 +61,14 @@ def test_the_best_has_the_highest_marginal_likelihood_and_fewest_covariates(data
     for k in range(1, 30):
         if (selection.masks[k] == selection.masks[k - 1]).all():
             assert evidence[k] == pytest.approx(evidence[k - 1], abs=1e-6)
+
+
+def test_of_equally_plausible_selections_the_smallest_is_best(data, monkeypatch):
+    alike = lambda *given: replace(refit(*given), log_evidence=-1.0)  # noqa: E731
+    monkeypatch.setattr(module, "refit", alike)
+    selection = select_covariates(*data, [0.5, 15.0, 1e4])
+    assert selection.masks.sum(axis=1).tolist() == [9, 3, 0]
+    assert selection.best == 2
 
 
 def test_strengths_are_sorted_names_and_sparse_samples_are_read(data):

@@ -28,6 +28,7 @@ from lvmkit.moments import (
     whitener_of,
 )
 from lvmkit.moments import population as exact
+from lvmkit.moments.whitened import symmetrized
 
 
 def truth(k, d, seed):
@@ -192,3 +193,16 @@ def test_the_search_for_the_best_separated_slice_skips_none_that_could_win():
         gaps = np.diff(np.linalg.eigvalsh(slices), axis=1).min(axis=1)
         expected = np.linalg.eigh(slices[gaps.argmax()])[1]
         np.testing.assert_array_equal(separating_rotation(slices), expected)
+
+
+def test_least_squares_go_on_until_the_error_falls_no_more():
+    """On moments that no model has, where the start is not the end."""
+    whitened = exact(*truth(5, 12, seed=3))
+    core = whitened.core + 0.3 * symmetrized(np.random.default_rng(3).normal(size=(5, 5, 5)))
+    noisy = replace(whitened, core=core, slices=None)
+
+    def error(max_iter):
+        along = np.linalg.lstsq(noisy.image, als(noisy, max_iter=max_iter).centers.T)[0]
+        return ((core - np.einsum("aj,bj,cj->abc", along, along, along)) ** 2).sum()
+
+    assert error(250) < 0.99 * error(2)

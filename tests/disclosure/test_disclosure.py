@@ -14,7 +14,9 @@ from lvmkit.disclosure import (
     suppression,
     suppression_with_totals,
 )
+from lvmkit.disclosure.trees import shown_counts
 
+SPLIT = np.array([[0, 1, 2]])
 TABLES = arrays(np.int64, (4, 3), elements=st.integers(0, 9))
 
 
@@ -87,6 +89,17 @@ def test_no_row_of_a_table_with_totals_gives_a_small_count_away(cells: np.ndarra
 def test_small_counts_are_hidden_and_zero_is_shown() -> None:
     found = suppression([[0, 1], [10, 11], [200, 300]])
     assert found.cells.tolist() == [[False, True], [True, False], [True, True]]
+
+
+@pytest.mark.parametrize(("least", "hides"), [(10, True), (11, False)])
+def test_counts_below_11_are_hidden_unless_another_threshold_is_asked_for(least, hides) -> None:
+    table = np.array([[least, 400, 500], [300, 400, 500], [300, 400, 500]])
+    assert suppression(table).cells[0, 0] == hides
+    assert suppression_with_totals(table).cells[0, 0] == hides
+    assert suppress(pd.DataFrame({"n": table[0]}), counts="n")["suppressed"][0] == hides
+    assert np.isnan(mask_shares(table / 1000, [1000] * 3)[0, 0]) == hides
+    assert (count_text(least) == "<11") == hides
+    assert shown_counts(np.array([[500], [least], [500 - least]]), SPLIT)[1][1, 0] == hides
 
 
 def test_the_smallest_cell_that_is_enough_is_hidden_too() -> None:

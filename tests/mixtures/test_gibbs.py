@@ -187,3 +187,12 @@ def test_bad_input_is_refused(changed: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"X": [[1, 0, 1, 0]], "centers": TOPICS, "alpha": ALPHA} | changed
     with pytest.raises(ValueError, match=message):
         topic_mixtures(given.pop("X"), given.pop("centers"), given.pop("alpha"), **given)
+
+
+def test_each_sweep_after_those_left_out_counts() -> None:
+    """Of words that one topic alone has, every sweep says the same."""
+    row = np.array([3, 1, 0])
+    expected = (row + ALPHA) / (row + ALPHA).sum()
+    for n_burn in (0, 2):
+        found = topic_mixtures([row], np.eye(3), ALPHA, n_sweeps=n_burn + 1, n_burn=n_burn)
+        np.testing.assert_allclose(found[0], expected, rtol=1e-6)

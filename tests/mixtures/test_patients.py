@@ -34,8 +34,8 @@ def test_one_cluster_has_no_borderline_order_to_break():
 
 
 def test_moves_count_both_directions():
-    before = assignment([[1, 0], [1, 0], [0, 1], [0, 1]])
-    after = assignment([[0, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1]], ids=[1, 2, 3])
+    before = assignment([[1, 0], [1, 0], [0, 1], [0, 1], [1, 0]])
+    after = assignment([[0, 1, 0], [1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 1]], ids=[1, 2, 3])
     assert moves(before, after, 0) == Moves(came=1, left=1)
     assert "1 patient of other clusters moved" in moves(before, after, 0).text
     assert Moves(came=0, left=0).text == "Nobody else changed cluster."

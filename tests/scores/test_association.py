@@ -6,7 +6,7 @@ from scipy import sparse, stats
 from scipy.stats import contingency
 
 from lvmkit.scores import CodeCounts, association, association_of_counts, count_codes
-from lvmkit.scores.association import _fisher
+from lvmkit.scores.association import _fisher, two_sided_p
 
 
 def made_counts() -> CodeCounts:
@@ -42,6 +42,12 @@ def test_p_is_fisher_for_small_cells_and_chi2_for_large_ones() -> None:
             expected = stats.chi2_contingency(table, correction=False).pvalue
         np.testing.assert_allclose(p, expected, rtol=1e-9)
     assert len(kinds) == 3
+
+
+def test_where_each_cell_is_expected_to_be_just_5_p_is_chi2() -> None:
+    p = two_sided_p(*(np.array([n]) for n in (7.0, 3.0, 10.0, 10.0)))
+    expected = stats.chi2_contingency([[7, 3], [3, 7]], correction=False).pvalue
+    np.testing.assert_allclose(p, expected, rtol=1e-9)
 
 
 def test_fisher_agrees_with_scipy_on_many_tables() -> None:

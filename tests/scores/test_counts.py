@@ -80,6 +80,12 @@ def test_suppressed_counts_hide_small_cells_everywhere() -> None:
     assert shown.totals.tolist() == [155, 310]
 
 
+@pytest.mark.parametrize(("size", "hides"), [(10, True), (11, False)])
+def test_clusters_below_11_are_small(size: int, hides: bool) -> None:
+    shown = count_codes(np.ones((size + 500, 1)), np.repeat([0, 1, 2], [300, size, 200])).suppress()
+    assert np.isnan(shown.sizes[1]) == hides
+
+
 def test_a_small_cluster_is_hidden_with_all_its_codes() -> None:
     shown = count_codes(np.ones((505, 1)), np.repeat([0, 1, 2], [300, 5, 200])).suppress()
     assert np.isnan(shown.sizes).tolist() == [False, True, True]

@@ -7,8 +7,9 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from lvmkit.scores import stability
+from lvmkit.scores import adjusted_rand, stability
 from lvmkit.scores.stability import refits
+from lvmkit.scores.stability.score import agreement
 
 BLOBS = np.repeat(np.eye(3) * 8, 40, axis=0) + np.random.default_rng(0).random((120, 3))
 NOISE = np.random.default_rng(1).random((120, 3))
@@ -127,6 +128,8 @@ def test_halves_need_predict() -> None:
 def test_noise_is_a_cluster_more() -> None:
     far = np.vstack([BLOBS, 100 * np.eye(3)])
     assert stability(DBSCAN(eps=2, min_samples=3), far, n_repeats=3).tolist() == [1.0] * 3
+    noisy, other = np.array([0, 0, 1, 1, -1, -1]), np.array([0, 0, 1, 1, 1, 1])
+    assert agreement([noisy, other], np.arange(6)) == adjusted_rand([0, 0, 1, 1, 2, 2], other)
 
 
 @pytest.mark.parametrize("protocol", ["overlapping", "bootstrap", "halves"])

@@ -94,6 +94,7 @@ def test_other_machines_need_a_token():
 def test_a_token_that_can_be_guessed_is_refused():
     with pytest.raises(ValueError, match="the token has 5 characters; use at least 12"):
         AccessRules(token="short", hosts=None)
+    assert AccessRules(token="just-so-long", hosts=None).token == "just-so-long"
 
 
 def test_addresses_of_this_machine_are_known():
@@ -221,6 +222,7 @@ def test_no_dashboard_is_made_before_a_socket_is_there(start):
     for name, headers, status in NO_VISITS:
         assert ask(address, **headers)[0] == status, name
         assert start.server.get_sessions("/") == [], name
+    assert ask(address, "POST", **CLICK)[0] == 403
     assert ask(address, "HEAD")[:2] == (200, "")
     assert ask(f"{address}robots.txt")[1] == "User-agent: *\nDisallow: /\n"
     assert ask(f"{address}favicon.ico")[0] == 200

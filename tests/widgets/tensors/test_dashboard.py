@@ -333,6 +333,14 @@ def test_files_are_handed_over_and_hold_no_formulas(board):
     assert "keep it with the data" in board.components["status"].message
 
 
+def test_of_samples_that_are_no_people_nothing_is_private(small):
+    X, y, path = small
+    board = TensorExplorer(path.models[1], X, y, path=path, private=False)
+    assert handed_over(board, "labels")[0] == "labels.csv"
+    assert board.components["status"].message == "labels.csv was handed to your browser."
+    assert "private" not in str(board.components["files"].controls)
+
+
 def page_state(file):
     text = file.read_text("utf-8")
     return json.loads(re.search(r'id="lvmkit-state">(.*?)</script>', text, re.DOTALL)[1]), text

@@ -12,7 +12,7 @@ from scipy import sparse
 import lvmkit
 from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
-from lvmkit.trees.layout import TreeLayout
+from lvmkit.trees.layout import DEEP, TreeLayout
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
 from lvmkit_widgets.trees.annotations import NamedCut
 from lvmkit_widgets.trees.export_tab import EXPORTS
@@ -562,7 +562,10 @@ def test_a_chain_of_thousand_splits_is_no_trouble():
     board = TreeNavigator(Tree(tuple(made)))
     open_all(board)
     board.components["tree"].selected = 2 * depth
-    assert board.state.layout.labels[2 * depth] == f"node {2 * depth}"
+    labels = board.state.layout.labels
+    assert labels[2 * depth] == f"node {2 * depth}"
+    assert labels[2 * DEEP] == ".".join("2" * DEEP)  # the farthest down that its path names
+    assert labels[2 * DEEP + 2] == f"node {2 * DEEP + 2}"
 
 
 # -- files --------------------------------------------------------------------------------------

@@ -13,6 +13,15 @@ def test_the_browser_gets_one_page_and_the_number_of_rows():
     assert (table.rows, table.total) == ([{"code": "250"}], 2)
 
 
+def test_rows_hold_all_words_of_a_search_in_any_column():
+    table = Table(columns=[{"key": "code", "kind": "code"}])
+    pages = PagedTable(table, ["code", "title"])
+    pages.show(pd.DataFrame({"code": ["250", "V58", "428"], "title": ["Insulin", "Insulin", "X"]}))
+    table.search = "INSULIN v5"
+    pages.turn()
+    assert (table.rows, table.total) == ([{"code": "V58"}], 1)
+
+
 def test_rows_of_something_else_begin_at_the_first_page():
     table = Table(key="row", page_size=2, total=0)
     pages = RowPages(table)
