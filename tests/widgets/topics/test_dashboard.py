@@ -608,3 +608,11 @@ def test_tables_and_pictures_are_handed_over(board):
     assert b"<svg" in files.made("words")[1]
     board.components["files"].fire("pressed", "page")
     assert board.stage.file_sent[1]["name"] == "topics.html"
+
+
+def test_all_that_a_slow_page_sent_at_once_is_heard_before_anything_is_shown_anew(board):
+    other = 1 - board.state.topic
+    board._sync.receive({"stage_tabs": {"main": 1}, "sizes_selected": other}, None)
+    board._sync.receive({"stage_tabs": {"main": 0}, "relevance_balance": 0.1}, None)
+    assert (board.state.topic, board.state.balance) == (other, 0.1)
+    assert board.components["relevance"].balance == 0.1

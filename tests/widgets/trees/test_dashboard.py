@@ -687,3 +687,14 @@ def test_a_picture_of_too_many_branches_is_refused():
     board.state.cut()
     with pytest.raises(ValueError, match="cut the tree higher up"):
         board._tabs[-1].made("picture")
+
+
+def test_all_that_a_slow_page_sent_at_once_is_heard_before_anything_is_shown_anew(board):
+    sent = {"stage_tabs": {"main": 1}, "tree_selected": 2, "relevance_balance": 0.1}
+    board._sync.receive(sent, None)
+    assert (board.state.node, board.state.balance) == (2, 0.1)
+    assert board.components["tree"].selected == 2
+    assert board.components["relevance"].balance == 0.1
+    board._sync.receive({"tree_selected": 1, "relevance_balance": 0.9}, None)
+    assert (board.state.node, board.state.balance) == (1, 0.9)
+    assert board.components["relevance"].balance == 0.9

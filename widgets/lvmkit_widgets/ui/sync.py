@@ -41,6 +41,9 @@ class Sync:
         self._pending: dict[str, Any] = {}
         self._refused: dict[str, int] = {}  # events to their highest count that was not taken
         self._views: dict[str, Any] = {}
+        self._late: list[Callable[[Any], None]] | None = (
+            None  # what waits while fields of a page are heard
+        )
         for name, part in self.parts.items():
             part.param.watch(self._note_for(name), part.fields())
 
@@ -104,6 +107,14 @@ class Sync:
         else:
             host.call(lambda: self._answering(host, function))
 
+    def settled(self, show: Callable[[], None]) -> None:
+        """Show something anew: at once, or when all fields that a page sent have been heard."""
+        # Before, it would set back what the reader changed in the same message and nobody has listened to yet.
+        if self._late is None:
+            show()
+        else:
+            self._late.append(self.guarded(lambda _: show()))
+
     def receive(self, changes: Mapping[str, Any], host: Host | None) -> None:
         """Take what a browser changed: first state, then what happened."""
         self._answering(host, lambda: self._take(changes))
@@ -120,15 +131,14 @@ class Sync:
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
         changes = self._understood(changes)
-        state = self._sorted(changes, events=False)
+        late: list[Callable[[Any], None]] = []
+        self._late = late
         try:
-            with ExitStack() as waiting:
-                for name in reversed(state):  # the first is let go first
-                    waiting.enter_context(batch_call_watchers(self.parts[name]))
-                for name, fields in state.items():
-                    self._update(name, fields)
-        except ValueError as error:
-            self._fail(error)
+            self._hear(self._sorted(changes, events=False))
+        finally:
+            self._late = None
+        for show in late:
+            show(None)
         for name, fields in self._sorted(changes, events=True).items():
             for field, value in fields.items():
                 known = getattr(self.parts[name], field)[0]
@@ -137,6 +147,17 @@ class Sync:
                     if happened[0] > known:
                         self._fire(name, field, happened)
                 self._fire(name, field, value)
+
+    def _hear(self, state: dict[str, dict[str, Any]]) -> None:
+        """Set fields by component, and then call their listeners."""
+        try:
+            with ExitStack() as waiting:
+                for name in reversed(state):  # the first is let go first
+                    waiting.enter_context(batch_call_watchers(self.parts[name]))
+                for name, fields in state.items():
+                    self._update(name, fields)
+        except ValueError as error:
+            self._fail(error)
 
     def _understood(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a page can send now, and refuse the rest; events are judged when their turn comes."""

@@ -127,7 +127,7 @@ class TabbedDashboard(Dashboard, Generic[S]):
         self.stage.tabs = {"main": 0}
         for part in self.every_part:
             part.connect(self)
-        self.listen("stage", "tabs", lambda _: self._refresh(set()))
+        self.listen("stage", "tabs", lambda _: self._sync.settled(lambda: self._refresh(set())))
 
     @property
     def every_part(self) -> list[Tab[S]]:
@@ -209,6 +209,10 @@ class TabbedDashboard(Dashboard, Generic[S]):
         if events[0].obj is not self.state:
             return
         names = {event.name for event in events}
+        self._sync.settled(lambda: self._show_changes(names))
+
+    def _show_changes(self, names: set[str]) -> None:
+        """Show what these fields of the state are now, and what the last step did."""
         with self.batch():
             self._refresh(names)
             message = getattr(self.state, "message", "")
