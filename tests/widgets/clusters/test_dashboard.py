@@ -8,6 +8,7 @@ import pytest
 import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets.clusters import compare_tab
+from lvmkit_widgets.clusters.attributes_tab import attributes_text
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.clusters.export_tables import assignment_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
@@ -345,3 +346,11 @@ def test_a_pair_that_was_seen_is_not_drawn_again(board, monkeypatch):
     assert board.components["difference"].svg == first
     board.state.rename(0, "Heart")
     assert board.components["difference"].svg == "drawn again"
+
+
+def test_what_is_not_known_of_a_patient_is_a_dash_and_nothing_where_nothing_is_known():
+    record = pd.Series({"age": np.nan, "sex": "f", "stay": None})
+    assert attributes_text(record, ["age", "sex", "stay"]) == "–, f, –"
+    assert attributes_text(record, ["age", "stay"]) == ""
+    assert attributes_text(pd.Series({"age": 61.0, "sex": pd.NA}), ["age", "sex"]) == "61, –"
+    assert attributes_text(record, []) == ""

@@ -14,6 +14,7 @@ from lvmkit.cohorts import CountTensor
 from lvmkit.sustain.score_counts import DisclosedCounts, ScoreCounts
 from lvmkit_widgets import ScoreCards
 from lvmkit_widgets.phenotypes.export_tab import EXPORTS, card_table
+from lvmkit_widgets.ui.words import small_counts
 
 T = 11  # smaller counts are hidden
 RARE, LITTLE, NEARLY, COMMON = range(4)
@@ -248,3 +249,11 @@ def test_rows_that_are_no_people_are_counted_openly():
     assert board.state.row_name == "rows"
     assert board.components["cards"].items[0]["counts"] == [1, 0, 0, 1, 0, 0]
     assert "hidden" not in board.stage.footer
+
+
+def test_the_footer_says_what_is_hidden_and_what_is_seen():
+    board = ScoreCards(lvmkit.SUSTain(2, random_state=0), np.eye(40, 4))
+    assert small_counts(11, hidden=True) in board.stage.footer
+    board.state.hide_small = False
+    assert "keep this screen, and what you print of it, to yourself." in board.stage.footer
+    assert "Files and saved pages hide them." in board.stage.footer

@@ -20,6 +20,7 @@ from lvmkit_widgets.stability.options import parsed_values, written_values
 from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.sync import asked_by
+from lvmkit_widgets.ui.words import small_counts
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 
@@ -583,3 +584,9 @@ def test_a_path_is_checked_before_everything_is_measured(patients, monkeypatch, 
         panel.to_html(None)
     with pytest.raises(ValueError, match="there is no folder"):
         panel.to_html(tmp_path / "none" / "page.html")
+
+
+def test_the_footer_says_what_is_hidden(panel):
+    assert small_counts(11, hidden=True) in panel.stage.footer
+    panel.state.threshold = 20
+    assert "Counts of 1 to 19 are hidden (<20)" in panel.stage.footer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -128,8 +129,14 @@ def attributes_to_show(obs: pd.DataFrame) -> list[str]:
     return sorted(names, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
 
 
-def attribute_text(value: Any) -> str:
-    """Write an attribute of a patient; nothing where it is missing."""
+def attributes_text(record: pd.Series[Any], names: Iterable[str]) -> str:
+    """Write attributes of a patient; a dash for one that is missing, nothing where all are."""
+    texts = [_attribute_text(record[name]) for name in names]
+    return ", ".join(text or "–" for text in texts) if any(texts) else ""
+
+
+def _attribute_text(value: Any) -> str:
+    """Write an attribute; nothing where it is missing."""
     if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
         return ""
     return f"{value:g}" if isinstance(value, float | np.floating) else str(value)

@@ -8,7 +8,7 @@ import numpy as np
 
 from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import borderline, codes_of, typical
-from lvmkit_widgets.clusters.attributes_tab import FIRST, attribute_text, column_title
+from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.widgets import Table, Text
@@ -112,7 +112,7 @@ class ClusterPatientsTab(ClusterTab):
             "row": int(a.rows[place]) + 1,
             "certainty": float(a.certainty[place]),
             "next": near if len(a.ids) > 1 else "",
-            "who": ", ".join(attribute_text(record[name]) for name in FIRST if name in record),
+            "who": attributes_text(record, [name for name in FIRST if name in record]),
             "codes": "; ".join(titles) + more,
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lvmkit.sustain.phenotypes import GENERIC_MODE_NAMES
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, small_counts
 
 
 def subtitle(state: CardsState) -> str:
@@ -73,10 +73,10 @@ def footer(state: CardsState) -> str:
     )
     if not state.private or not state.known:
         return told
-    small = f"Counts of 1 to {state.threshold - 1} are hidden, and others from which these could be found."
-    if not state.hide_small:
-        small = (
-            "Small counts are shown: keep this screen, and what you print of it, to yourself. Files and saved pages "
-            "hide them."
-        )
+    small = small_counts(
+        state.threshold,
+        hidden=state.hide_small,
+        seen="this screen, and what you print of it,",
+        saved="Files and saved pages",
+    )
     return f"{told} {small}"

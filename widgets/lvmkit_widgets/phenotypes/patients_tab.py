@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.mixtures.analysis import short
-from lvmkit_widgets.clusters.attributes_tab import FIRST, attribute_text, column_title
+from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.phenotypes.score_cutoff import reaching
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.phenotypes.tab import PhenotypeTab
@@ -137,7 +137,7 @@ def record_of(state: CardsState, row: int) -> dict[str, Any]:
     return {
         "row": row + 1,
         "score": int(scores[state.phenotype]),
-        "who": ", ".join(attribute_text(record[name]) for name in _attributes(state)),
+        "who": attributes_text(record, _attributes(state)),
         "others": other_scores(state, scores),
         "what": most_frequent(state, row),
     }

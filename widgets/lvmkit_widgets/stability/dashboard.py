@@ -21,6 +21,7 @@ from lvmkit_widgets.stability.verdict_tab import VerdictText, cell_name, verdict
 from lvmkit_widgets.ui.page import target_of
 from lvmkit_widgets.ui.tabs import TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
+from lvmkit_widgets.ui.words import small_counts
 
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
 NOT_SAVED = f"A saved page holds {SAVED_CASES} of these pictures; this one is not among them."
@@ -144,9 +145,8 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
         return {
             "title": f"Stability of {subject.name}",
             "subtitle": f"{n} · {plan} · {state.n_repeats} repeats of each",
-            "footer": "Clusters keep the numbers of the model. Sizes of 1 to "
-            f"{state.threshold - 1} are hidden, and some others, so that they cannot be found "
-            "by subtraction; nothing is told of clusters as small as that.",
+            "footer": "Clusters keep the numbers of the model. "
+            f"{small_counts(state.threshold, hidden=True)} Nothing is told of clusters as small as that.",
         }
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.mixtures.analysis import short
-from lvmkit_widgets.clusters.attributes_tab import FIRST, attribute_text, column_title
+from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.ui.dashboard import Dashboard
@@ -118,7 +118,7 @@ def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
     text = "" if corpus.texts is None or state.private else corpus.texts[row]
     if state.private:
         record = corpus.obs.iloc[row]
-        who = ", ".join(attribute_text(record[name]) for name in FIRST if name in corpus.obs)
+        who = attributes_text(record, [name for name in FIRST if name in corpus.obs])
     else:
         who = " · ".join(part for part in (corpus.title(row), corpus.about(row)) if part)
     words = [short(_title_of(state, j)) for j, _ in entries_of(state, row)]
