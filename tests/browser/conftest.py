@@ -16,6 +16,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import TimeoutError as TooLate
 from playwright.sync_api import expect, sync_playwright
 
 HERE = Path(__file__).parent
@@ -129,6 +130,21 @@ def open_shared_page(chromium):
     pages = Pages(chromium)
     yield pages.open
     pages.close()
+
+
+@pytest.fixture(scope="session")
+def assert_fits():
+    """Check that a page gets no wider than the window, once what it shows has come and is laid out."""
+
+    def check(page, width, name):
+        fits = "(width) => document.documentElement.scrollWidth <= width"
+        try:
+            page.wait_for_function(fits, arg=width, timeout=10_000)
+        except TooLate:
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            pytest.fail(f"{name}: {wide} wide where the window is {width}")
+
+    return check
 
 
 class Servers:

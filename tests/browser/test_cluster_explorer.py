@@ -225,14 +225,14 @@ PICKS = """async (root) => {
 
 
 @pytest.mark.parametrize("width", [1600, 800, 390])
-def test_no_tab_is_wider_than_the_window(served, width):
+def test_no_tab_is_wider_than_the_window(served, width, assert_fits):
     page, _ = served
     page.set_viewport_size({"width": width, "height": 900})
     for name in page.get_by_role("tab").all_inner_texts():
         if name in ("Typical", "Borderline"):
             continue
         tab(page, name)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        assert_fits(page, width, name)
 
 
 def test_the_explorer_follows_the_dark_theme_of_jupyterlab(lab, open_page):

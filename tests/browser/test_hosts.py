@@ -206,11 +206,11 @@ def test_an_error_is_told_in_plain_words(page, host):
 
 
 @pytest.mark.parametrize("width", [1600, 800, 390])
-def test_the_page_is_never_wider_than_the_window(page, host, width):
+def test_the_page_is_never_wider_than_the_window(page, host, width, assert_fits):
     if host == "lab":
         pytest.skip("JupyterLab's own frame decides")
     page.set_viewport_size({"width": width, "height": 900})
     for name in ("Patients by disease", "Records", "Codes"):
         tab(page, name)
-        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert_fits(page, width, name)
     page.set_viewport_size({"width": 1280, "height": 900})

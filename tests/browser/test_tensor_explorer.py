@@ -216,13 +216,13 @@ def test_the_saved_page_answers(known, open_page, tmp_path):
     expect(page.locator('[data-part="border"], [data-part="each"]').first).to_be_hidden()
 
 
-def test_nothing_is_wider_than_the_window(served):
+def test_nothing_is_wider_than_the_window(served, assert_fits):
     page, _ = served
     for width in (1600, 800, 390):
         page.set_viewport_size({"width": width, "height": 900})
         for name in page.get_by_role("tab").all_inner_texts():
             tab(page, name)
-            assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+            assert_fits(page, width, name)
 
 
 PAINTS = """async (root) => {

@@ -14,7 +14,6 @@ from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.entry_parser import counts_row, parse_entries
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.reconstruction import describe_error, explain_cells
-from lvmkit.sustain.score_counts import DisclosedCounts, ScoreCounts
 from lvmkit.sustain.similarity import cosine_similarities, match_phenotypes, near_duplicates
 from lvmkit_widgets import ScoreCards
 from lvmkit_widgets.phenotypes.annotations import Annotations
@@ -640,11 +639,3 @@ def test_headings_say_what_there_is(board):
     )
     assert [counted_mode(n, "diagnosis") for n in (1, 2)] == ["1 diagnosis", "2 diagnoses"]
     assert counted_mode(3, "features") == "3 codes"
-
-
-def test_many_patients_are_counted_in_one_pass():
-    random = np.random.default_rng(0)
-    scores = random.integers(-1, 4, (5_000, 40)).astype(np.int8)
-    counted = ScoreCounts.of(scores, range(-1, 4))
-    assert counted.counts.sum() == scores.size
-    assert DisclosedCounts(counted, 0).n_with_score(7) == (scores[:, 7] != 0).sum()
