@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -50,3 +51,54 @@ def littered() -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         return call
 
     return decorate
+
+
+@pytest.fixture(scope="session")
+def by_hand() -> Callable[..., Any]:
+    """Function that makes a `SUSTain` whose scores are known."""
+    import lvmkit
+
+    def made(
+        *factors: Any, weights: Any, modes: Any = None, labels: Any = None, **options: Any
+    ) -> Any:
+        model = lvmkit.SUSTain(len(weights), **options)
+        model.factors_ = [np.asarray(factor, dtype=np.int32) for factor in factors]
+        model.weights_ = np.asarray(weights)
+        model.mode_names_ = modes or ["rows", *["features"] * (len(factors) - 1)]
+        model.mode_labels_ = labels or [None] * len(factors)
+        model.n_features_in_ = len(factors[1])
+        model.annotations_ = {}
+        return model
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def product_of() -> Callable[[Any], Any]:
+    """Function that multiplies the counts out that a `SUSTain` expects, cell by cell."""
+
+    def product(model: Any) -> Any:
+        order = "abc"[: len(model.factors_)]
+        terms = ",".join(f"{axis}r" for axis in order)
+        return np.einsum(f"{terms},r->{order}", *model.factors_, model.weights_)
+
+    return product
+
+
+@pytest.fixture
+def three_phenotypes(by_hand: Callable[..., Any]) -> Any:
+    """Heart, diabetes and delivery, by diagnosis and medication."""
+    random = np.random.default_rng(0)
+    U = random.integers(0, 4, (300, 3)) * (random.random((300, 3)) < 0.4)
+    V = np.array([[3, 0, 0], [2, 0, 0], [0, 3, 0], [0, 1, 0], [0, 0, 3], [0, 0, 2]])
+    W = np.array([[3, 0, 0], [1, 1, 0], [0, 2, 0], [0, 0, 1]])
+    diagnoses = np.array(["428", "427.31", "250", "585", "V27", "664"])
+    return by_hand(
+        U,
+        V,
+        W,
+        weights=[2, 1, 4],
+        modes=["patient", "diagnosis", "drug"],
+        labels=[None, diagnoses, np.array(["loop", "statin", "insulin", "none"])],
+        max_score=3,
+    )

@@ -10,11 +10,8 @@ from scipy import sparse
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
-from lvmkit.sustain.count_cohort import CountCohort
-from lvmkit.sustain.entry_parser import counts_row, parse_entries
 from lvmkit.sustain.phenotypes import Phenotypes
-from lvmkit.sustain.reconstruction import describe_error, explain_cells
-from lvmkit.sustain.similarity import cosine_similarities, match_phenotypes, near_duplicates
+from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets import ScoreCards
 from lvmkit_widgets.phenotypes.annotations import Annotations
 from lvmkit_widgets.phenotypes.cards_tab import features_of, modes_of
@@ -28,46 +25,13 @@ DX = ["428", "427.31", "250", "585", "V27", "664"]
 RX = ["loop", "statin", "insulin", "none"]
 
 
-def by_hand(*factors, weights, modes=None, labels=None, **options):
-    """A model whose scores are known."""
-    model = lvmkit.SUSTain(len(weights), **options)
-    model.factors_ = [np.asarray(factor, dtype=np.int32) for factor in factors]
-    model.weights_ = np.asarray(weights)
-    model.mode_names_ = modes or ["rows", *["features"] * (len(factors) - 1)]
-    model.mode_labels_ = labels or [None] * len(factors)
-    model.n_features_in_ = len(factors[1])
-    model.annotations_ = {}
-    return model
-
-
-def product_of(model):
-    """The counts that a model expects, cell by cell."""
-    order = "abc"[: len(model.factors_)]
-    terms = ",".join(f"{axis}r" for axis in order)
-    return np.einsum(f"{terms},r->{order}", *model.factors_, model.weights_)
+@pytest.fixture
+def model(three_phenotypes):
+    return three_phenotypes
 
 
 @pytest.fixture
-def model():
-    """Heart, diabetes and delivery, by diagnosis and medication."""
-    random = np.random.default_rng(0)
-    U = random.integers(0, 4, (300, 3)) * (random.random((300, 3)) < 0.4)
-    V = np.array([[3, 0, 0], [2, 0, 0], [0, 3, 0], [0, 1, 0], [0, 0, 3], [0, 0, 2]])
-    W = np.array([[3, 0, 0], [1, 1, 0], [0, 2, 0], [0, 0, 1]])
-    labels = [None, np.array(DX), np.array(RX)]
-    return by_hand(
-        U,
-        V,
-        W,
-        weights=[2, 1, 4],
-        modes=["patient", "diagnosis", "drug"],
-        labels=labels,
-        max_score=3,
-    )
-
-
-@pytest.fixture
-def tensor(model):
+def tensor(model, product_of):
     """The very counts that the model expects."""
     titles = {"title": [f"Disease {code} {HOSTILE}" for code in DX]}
     obs = pd.DataFrame({"age": 50, "sex": "f"}, index=[f"secret-{i}" for i in range(300)])
@@ -113,7 +77,7 @@ def test_patients_are_counted_by_score(board, model):
             assert figures.both[r][s] == both.sum()
 
 
-def test_negative_scores_have_levels_of_their_own():
+def test_negative_scores_have_levels_of_their_own(by_hand):
     scores = np.array([[-2], [0], [1], [1], [-1]])
     model = by_hand(scores, [[1], [-3], [0]], weights=[2], min_score=-3, max_score=2)
     board = ScoreCards(model, private=False)
@@ -145,14 +109,14 @@ def test_a_card_lists_its_features_by_mode_the_strongest_first(board):
     assert items[0]["hint"].startswith(f"Disease 428 {HOSTILE}")
 
 
-def test_features_that_no_phenotype_scores_are_not_sent():
+def test_features_that_no_phenotype_scores_are_not_sent(by_hand):
     factors = [[1], [0]], [[0], [2], [0], [1]]
     phenotypes = Phenotypes.of(by_hand(*factors, weights=[1]))
     assert modes_of(phenotypes)[0]["codes"] == ["feature 1", "feature 3"]
     assert features_of(phenotypes) == [[[[0, 2], [1, 1]]]]
 
 
-def test_modes_side_by_side_are_told_apart(tensor):
+def test_modes_side_by_side_are_told_apart(tensor, by_hand):
     flat = tensor.cohort()
     codes = np.array([*DX, *RX], dtype=object)
     factors = np.zeros((300, 1), int), np.array([[1, 0, 2, 0, 0, 0, 3, 0, 0, 0]]).T
@@ -166,18 +130,7 @@ def test_modes_side_by_side_are_told_apart(tensor):
 # -- likeness --------------------------------------------------------------------------------------
 
 
-def test_likeness_is_the_cosine_of_what_is_expected(model):
-    phenotypes = Phenotypes.of(model)
-    found = cosine_similarities(phenotypes, phenotypes)
-    parts = [np.multiply.outer(model.factors_[1][:, r], model.factors_[2][:, r]) for r in range(3)]
-    for r in range(3):
-        for s in range(3):
-            a, b = parts[r].ravel().astype(float), parts[s].ravel().astype(float)
-            cosine = a @ b / np.sqrt((a @ a) * (b @ b))
-            assert found[r, s] == pytest.approx(cosine)
-
-
-def test_twins_are_told_on_both_cards():
+def test_twins_are_told_on_both_cards(by_hand):
     V = np.array([[3, 3, 0], [2, 2, 0], [0, 1, 4]])
     board = ScoreCards(by_hand(np.zeros((9, 3)), V, weights=[1, 5, 1]))
     items = board.components["cards"].items
@@ -188,89 +141,7 @@ def test_twins_are_told_on_both_cards():
     assert near_duplicates(np.eye(2)) == [[], []]
 
 
-def test_a_phenotype_without_features_is_like_none():
-    phenotypes = Phenotypes.of(by_hand(np.zeros((4, 2)), [[0, 1], [0, 1]], weights=[1, 1]))
-    assert cosine_similarities(phenotypes, phenotypes).round(9).tolist() == [[0, 0], [0, 1]]
-    assert phenotypes.hint(0) == ""
-
-
-def test_names_go_to_what_is_clearly_the_same(model):
-    order = [2, 0, 1]
-    again = by_hand(
-        *(factor[:, order] for factor in model.factors_),
-        weights=[1, 1, 1],
-        modes=model.mode_names_,
-        labels=model.mode_labels_,
-    )
-    old, new = Phenotypes.of(model), Phenotypes.of(again)
-    assert match_phenotypes(old, new) == {0: 1, 1: 2, 2: 0}
-    other = by_hand(np.zeros((9, 2)), [[1, 0], [0, 1]], weights=[1, 1])
-    assert match_phenotypes(old, Phenotypes.of(other)) == {}
-    unclear = Phenotypes.of(by_hand(np.zeros((9, 2)), [[1, 1], [1, 1], [1, 1]], weights=[1, 1]))
-    assert match_phenotypes(unclear, unclear) == {0: 0}
-
-
 # -- one patient -----------------------------------------------------------------------------------
-
-
-def test_scores_multiply_out_to_counts(model, tensor):
-    phenotypes, people = Phenotypes.of(model), CountCohort(tensor)
-    counts = product_of(model)
-    for row in range(0, 300, 7):
-        cells = people.cells(row, phenotypes)
-        places, seen = cells
-        dense = np.zeros(counts.shape[1:], dtype=int)
-        dense[places] = seen
-        np.testing.assert_array_equal(dense, counts[row])
-        assert (np.diff(seen) <= 0).all()
-        told = explain_cells(phenotypes, model.factors_[0][row], cells)
-        assert (
-            [entry["seen"] for entry in told] == [entry["expected"] for entry in told] == list(seen)
-        )
-        for entry in told:
-            sums = [part.split(" (")[0] for part in entry["how"].split(" + ")]
-            terms = [np.prod([int(x) for x in part.split(" · ")]) for part in sums]
-            assert sum(terms) == entry["expected"]
-    assert describe_error(phenotypes, model.factors_[0][0], people.cells(0, phenotypes))
-
-
-def test_what_was_expected_but_not_seen_stands_last():
-    phenotypes = Phenotypes.of(by_hand([[0]], [[3], [1], [0]], weights=[2]))
-    told = explain_cells(phenotypes, np.array([2]), ((np.array([2, 0]),), np.array([7, 5])))
-    assert [(e["what"], e["seen"], e["expected"]) for e in told] == [
-        ("feature 2", 7, 0),
-        ("feature 0", 5, 12),
-        ("feature 1", 0, 4),
-    ]
-    assert told[0]["how"] == "no phenotype of this patient has it"
-    assert told[1]["how"] == "2 · 2 · 3 (phenotype 0)"
-    negative = Phenotypes.of(by_hand([[0]], [[-1]], weights=[1], min_score=-1))
-    cells = ((np.array([0]),), np.array([1]))
-    assert (
-        explain_cells(negative, np.array([-1]), cells)[0]["how"] == "1 · (−1) · (−1) (phenotype 0)"
-    )
-
-
-def test_entries_are_read_as_people_type_them(model):
-    phenotypes = Phenotypes.of(model, [{"V27": "Delivery"}])
-    text = "428 + loop: 3\n42731 + statin; delivery + none : 2\n428.0+loop"
-    (places, counts), unknown = parse_entries(text, phenotypes)
-    assert unknown == []
-    assert list(zip(*(axis.tolist() for axis in places), counts.tolist(), strict=True)) == [
-        (0, 0, 4),
-        (1, 1, 1),
-        (4, 3, 2),
-    ]
-    row = counts_row((places, counts), phenotypes)
-    assert row.shape == (1, 6, 4)
-    assert row.sum() == 7
-    _, unknown = parse_entries("428\n999 + loop\n428 + loop: many\n428 + loop: 0", phenotypes)
-    assert [told.split("”: ")[1] for told in unknown] == [
-        "an entry is diagnosis + drug",
-        "the model has no diagnosis “999”",
-        "“many” is no whole number from 1 on",
-        "“0” is no whole number from 1 on",
-    ]
 
 
 def test_a_typed_patient_gets_the_scores_of_transform(board, model):
@@ -531,7 +402,7 @@ def test_arrays_have_numbers_for_names(cohort):
         assert board.explorer().state.assignment.sizes.sum() == 220
 
 
-def test_a_tensor_without_names_is_shown_too(model, tensor):
+def test_a_tensor_without_names_is_shown_too(model, tensor, by_hand, product_of):
     bare = by_hand(*model.factors_, weights=model.weights_)
     bare.mode_names_ = ["mode 0", "mode 1", "mode 2"]
     board = ScoreCards(bare, tensor.counts)
