@@ -28,7 +28,6 @@ from lvmkit.moments import (
     whitener_of,
 )
 from lvmkit.moments import population as exact
-from lvmkit.moments.whitened import symmetrized
 
 
 def truth(k, d, seed):
@@ -196,13 +195,16 @@ def test_the_search_for_the_best_separated_slice_skips_none_that_could_win():
 
 
 def test_least_squares_go_on_until_the_error_falls_no_more():
-    """On moments that no model has, where the start is not the end."""
-    whitened = exact(*truth(5, 12, seed=3))
-    core = whitened.core + 0.3 * symmetrized(np.random.default_rng(3).normal(size=(5, 5, 5)))
-    noisy = replace(whitened, core=core, slices=None)
+    """On moments that no model of 5 states has, where the start is not the end."""
+    whitened = exact(*truth(5, 12, seed=2))
+    more = np.random.default_rng(2).normal(size=(8, 5))
+    core = whitened.core + 0.1 * np.einsum("ja,jb,jc->abc", more, more, more)
 
     def error(max_iter):
-        along = np.linalg.lstsq(noisy.image, als(noisy, max_iter=max_iter).centers.T)[0]
-        return ((core - np.einsum("aj,bj,cj->abc", along, along, along)) ** 2).sum()
+        found = als(replace(whitened, core=core, slices=None), max_iter=max_iter)
+        along = np.linalg.lstsq(whitened.image, found.centers.T)[0]
+        lengths = np.linalg.norm(along, axis=0)
+        rest = core - np.einsum("aj,bj,cj->abc", along, along, along / lengths**2)
+        return (rest**2).sum()
 
-    assert error(250) < 0.99 * error(2)
+    assert error(250) < 0.95 * error(2)
