@@ -20,7 +20,7 @@ from lvmkit.cohorts._cleaning_log import Repairs, number_of
 from lvmkit.cohorts._files import (
     GZIP,
     MARKS,
-    TOLD,
+    MESSAGE,
     encoding_advice,
     fault_of_text,
     is_utf8,
@@ -78,7 +78,7 @@ def _path(source: Any) -> Path | None:
     if shown and os.path.isdir(shown):
         return Path(shown)
     if shown and os.path.lexists(shown):
-        return require_file(shown, TOLD)
+        return require_file(shown, MESSAGE)
     if isinstance(source, str) and (len(shown.split()) > 3):
         msg = "source is one string and no file or folder; for one document pass a list of it: [text]."
         raise ValueError(msg)

@@ -17,7 +17,7 @@ from lvmkit.core.reading import require_file
 from lvmkit.core.validation import require_text
 from lvmkit.core.writing import shown_name
 
-TOLD = "source: cannot read {name!r}: {reason}"
+MESSAGE = "source: cannot read {name!r}: {reason}"
 """Messages about unreadable files."""
 
 CHUNK = 1 << 20
@@ -90,7 +90,7 @@ def _matching(text: str) -> list[str]:
         if "\0" not in text and os.path.isdir(text):
             msg = f"source: {shown!r} is a folder; name its files, for example by a glob: '{shown}/*.csv'."
             raise FileNotFoundError(msg)
-        require_file(text, TOLD)
+        require_file(text, MESSAGE)
     try:
         found = sorted(_walked(text), key=lambda name: (name.count(os.sep), name))
     except (OSError, ValueError):  # a name that no system allows
@@ -128,7 +128,7 @@ def _walked(pattern: str) -> Iterator[str]:
 
 def check_start(name: str, encoding: str = "utf-8") -> None:
     """Refuse an empty file, and what is no table whatever its ending."""
-    require_file(name, TOLD)
+    require_file(name, MESSAGE)
     fault = fault_of_start(name, encoding)
     if fault:
         msg = f"source: the file {shown_name(Path(name))!r} {fault}."

@@ -33,7 +33,7 @@ from lvmkit.core.folders import expanded
 from lvmkit.core.reading import require_file
 from lvmkit.core.validation import DataWarning
 
-TOLD = "“{name}” cannot be read: {reason}."
+MESSAGE = "“{name}” cannot be read: {reason}."
 """Messages about unreadable files."""
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".h5ad")
 PREVIEW_ROWS = 300
@@ -208,7 +208,7 @@ def _read_text(file: Path, encoding: str, **options: Any) -> pd.DataFrame:
 def _checked(path: str | Path) -> Path:
     """Return the path of a file that can be opened."""
     try:
-        file = require_file(expanded(str(path)), TOLD)
+        file = require_file(expanded(str(path)), MESSAGE)
     except OSError as error:
         raise ValueError(str(error)) from error
     if not file.name.lower().endswith(ENDINGS):

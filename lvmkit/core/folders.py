@@ -29,8 +29,8 @@ class Folders:
         if "\0" in text:
             message = f"{text!r} is no file name; type it again."
             raise ValueError(message)
-        told = text.encode(errors="replace")
-        if len(told) > LONGEST or max(map(len, told.split(b"/"))) > LONGEST_NAME:
+        encoded = text.encode(errors="replace")
+        if len(encoded) > LONGEST or max(map(len, encoded.split(b"/"))) > LONGEST_NAME:
             message = f"“{text[:40]}…” is no file name: it is too long. Name another file."
             raise ValueError(message)
         if self.allowed is None:

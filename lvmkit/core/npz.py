@@ -244,15 +244,15 @@ def _declared(file: Any, key: str) -> tuple[tuple[int, ...], bool, np.dtype[Any]
         msg = f"{key!r} is an array of a version that lvmkit does not write"
         raise ValueError(msg)
     head = file.read(min(struct.unpack("<H", file.read(2))[0], _MAX_NPY_HEADER)).decode("latin-1")
-    told = _HEAD.fullmatch(head)  # nothing is evaluated, unlike numpy does
-    descr = told[1] if told else ""
-    dtype = np.dtype(descr) if told and len(descr) < 20 else np.dtype("O")
+    match = _HEAD.fullmatch(head)  # nothing is evaluated, unlike numpy does
+    descr = match[1] if match else ""
+    dtype = np.dtype(descr) if match and len(descr) < 20 else np.dtype("O")
     sizes = _ITEM_SIZES.get(dtype.kind)
-    if told is None or not (dtype.itemsize in sizes if sizes else dtype.itemsize > 0):
+    if match is None or not (dtype.itemsize in sizes if sizes else dtype.itemsize > 0):
         msg = f"{key!r} is no array of whole or real numbers, booleans or text: {head[:99].strip()}"
         raise ValueError(msg)
-    shape = tuple(int(n) for n in told[3].split(",") if n.strip())
+    shape = tuple(int(n) for n in match[3].split(",") if n.strip())
     if len(shape) > _MAX_DIMENSIONS:
         msg = f"{key!r} has {len(shape)} dimensions"
         raise ValueError(msg)
-    return shape, told[2] == "True", dtype
+    return shape, match[2] == "True", dtype

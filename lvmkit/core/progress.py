@@ -2,19 +2,32 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from lvmkit.core.typing import Progress
-from lvmkit.core.validation import teller
 
 T = TypeVar("T")
+
+
+def callback_of(progress: Any) -> Any:
+    """Return the progress callback (text, fraction done), for None one that does nothing."""
+    if progress is None or progress is False:
+        return _unheard
+    if not callable(progress):
+        msg = f"progress is a function of a text and the fraction done, or None; found {progress!r}"
+        raise TypeError(msg)
+    return progress
+
+
+def _unheard(text: str, done: float) -> None:
+    """Do nothing."""
 
 
 @contextmanager
 def progress_callback(progress: Progress | bool | None) -> Iterator[Progress]:
     """Yield a callback that reports to a tqdm bar, to a callable, or nowhere."""
     if progress is not True:
-        yield teller(progress)
+        yield callback_of(progress)
         return
     from tqdm.auto import tqdm  # looks for a notebook, which takes a while
 

@@ -10,34 +10,34 @@ from typing import BinaryIO
 
 from lvmkit.core.writing import describe_os_error, shown_name
 
-TOLD = "cannot read {name!r}: {reason}"
+MESSAGE = "cannot read {name!r}: {reason}"
 
 
 def require_file(
-    path: str | os.PathLike[str], told: str = TOLD, *, may_be_empty: bool = False
+    path: str | os.PathLike[str], message: str = MESSAGE, *, may_be_empty: bool = False
 ) -> Path:
-    """Return the path of a file that can be read; `told` words the refusal of any other, by its name."""
+    """Return the path of a file that can be read; `message` words the refusal of any other, by its name."""
     path = Path(path)
     try:
         reason = _fault(path, may_be_empty=may_be_empty)
     except OSError as error:
-        raise _in_words(error, path, told) from error
+        raise _in_words(error, path, message) from error
     if reason:
-        raise ValueError(told.format(name=shown_name(path), reason=reason))
+        raise ValueError(message.format(name=shown_name(path), reason=reason))
     return path
 
 
 @contextmanager
-def readable(path: str | os.PathLike[str], told: str = TOLD) -> Iterator[BinaryIO]:
+def readable(path: str | os.PathLike[str], message: str = MESSAGE) -> Iterator[BinaryIO]:
     """Open a file, or say why it cannot be; also what goes wrong while it is open."""
-    path = require_file(path, told, may_be_empty=True)
+    path = require_file(path, message, may_be_empty=True)
     try:
         with path.open("rb") as file:
             yield file
     except OSError as error:
         if error.errno is None:
             raise
-        raise _in_words(error, path, told) from error
+        raise _in_words(error, path, message) from error
 
 
 def _fault(path: Path, *, may_be_empty: bool) -> str:
@@ -58,11 +58,13 @@ def _fault(path: Path, *, may_be_empty: bool) -> str:
     return ""
 
 
-def _in_words(error: OSError, path: Path, told: str) -> OSError:
+def _in_words(error: OSError, path: Path, message: str) -> OSError:
     """Return an error that says why a file cannot be read; one that no name can have is not there."""
     kind = type(error)
     if error.errno in (errno.ELOOP, errno.ENAMETOOLONG):
         kind = FileNotFoundError
-    words = kind(told.format(name=shown_name(path), reason=describe_os_error(error, path, "read")))
+    words = kind(
+        message.format(name=shown_name(path), reason=describe_os_error(error, path, "read"))
+    )
     words.errno = error.errno
     return words

@@ -765,17 +765,3 @@ def require_one_of(value: Any, name: str, known: Iterable[Any]) -> None:
     if not isinstance(value, str) or value not in known:
         msg = f"{name}={value!r} is not known; expected one of {listed(known, 12)}"
         raise ValueError(msg)
-
-
-def teller(progress: Any) -> Any:
-    """Return the progress callback (text, fraction done), for None one that does nothing."""
-    if progress is None or progress is False:
-        return _unheard
-    if not callable(progress):
-        msg = f"progress is a function of a text and the fraction done, or None; found {progress!r}"
-        raise TypeError(msg)
-    return progress
-
-
-def _unheard(text: str, done: float) -> None:
-    """Do nothing."""

@@ -11,8 +11,8 @@ from lvmkit.core.typing import Array, Counts, Labels
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design
 
-BALANCE = 10.0
-FASTER = 2.0
+RESIDUAL_RATIO = 10.0
+RHO_FACTOR = 2.0
 """A residual this many times the other one changes ρ by a factor of two (Boyd and others 2011, section 3.4.1)."""
 
 
@@ -100,10 +100,10 @@ class ADMM:
         primal = float(np.sqrt((gaps**2).sum()))
         dual = float(state.rho * np.sqrt(((copies - state.copies) ** 2).sum()))
         rho = state.rho
-        if self._adaptive and primal > BALANCE * dual:
-            rho *= FASTER
-        elif self._adaptive and dual > BALANCE * primal:
-            rho /= FASTER
+        if self._adaptive and primal > RESIDUAL_RATIO * dual:
+            rho *= RHO_FACTOR
+        elif self._adaptive and dual > RESIDUAL_RATIO * primal:
+            rho /= RHO_FACTOR
         return State(theta, copies, duals * (state.rho / rho), rho), primal, dual
 
     def run(

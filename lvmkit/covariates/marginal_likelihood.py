@@ -11,7 +11,7 @@ from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design, one_hot, sums
 from lvmkit.covariates.newton import Point, Problem, minimize
 
-EXACT = 1e-9
+REFIT_TOLERANCE = 1e-9
 """What a refit may lack of its optimum, relative to it."""
 MAX_STEPS = 100
 
@@ -57,7 +57,7 @@ def ridge_fit(design: Design, ridge: float, start: Array | None = None) -> Point
     none = np.empty(0, np.intp)
     problem = Problem(design, np.ones(m), Graph(none, none, np.empty(0), m), ridge, 0.0)
     theta = np.zeros((m + 1, design.targets.shape[1])) if start is None else start
-    return minimize(problem, theta, 1.0, tolerance=EXACT, max_steps=MAX_STEPS)[0]
+    return minimize(problem, theta, 1.0, tolerance=REFIT_TOLERANCE, max_steps=MAX_STEPS)[0]
 
 
 def _log_determinant(point: Point, *, full: bool) -> float:

@@ -20,22 +20,22 @@ from lvmkit.core.typing import Array
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design
 
-DIRECT = 240
+MAX_DIRECT = 240
 """Up to so many weights the whole Hessian is factored; beyond, conjugate gradients."""
-LOOSE = 0.5
+CG_TOLERANCE = 0.5
 """Conjugate gradients stop when their residual is this share of the gradient."""
-SLOW = 8
+STALE_PRODUCTS = 8
 """After more products than this the preconditioner is made anew."""
 MAX_PRODUCTS = 50
 """Products of conjugate gradients in one step."""
 SMALLEST_STEP = 1e-8
 """A step shorter than this is not taken: rounding has the word."""
-FLOOR = 1e-6
+MIN_CURVATURE = 1e-6
 """Curvature of the intercepts for each sample, and of any weight relative to the largest, at least so much."""
-LEAST_DAMPED, MOST_DAMPED, STRONGER = 1e-6, 1e6, 10.0
+MIN_DAMPING, MAX_DAMPING, DAMPING_FACTOR = 1e-6, 1e6, 10.0
 """Where a step cannot be taken, the diagonal of the Hessian is raised by ever larger shares (Marquardt)."""
 MAX_SETTLING = 5
-SETTLED = 1e-12
+SETTLING_TOLERANCE = 1e-12
 """Steps for the intercepts alone, and what may be left of their gradient for each sample."""
 
 
@@ -141,7 +141,7 @@ def minimize(
 
 def _step(point: Point, gradient: Array, damping: float) -> tuple[Point | None, float]:
     """Take a step, damped more where it cannot be taken; None where even the smallest ones lead nowhere."""
-    while damping <= MOST_DAMPED:
+    while damping <= MAX_DAMPING:
         try:
             direction = _direction(point, gradient, damping)
         except (
@@ -152,8 +152,8 @@ def _step(point: Point, gradient: Array, damping: float) -> tuple[Point | None, 
         else:
             moved = _line_search(point, direction, float(np.vdot(direction, gradient)))
         if moved is not None:
-            return moved, damping / STRONGER if damping > LEAST_DAMPED else 0.0
-        damping = max(damping * STRONGER, LEAST_DAMPED)
+            return moved, damping / DAMPING_FACTOR if damping > MIN_DAMPING else 0.0
+        damping = max(damping * DAMPING_FACTOR, MIN_DAMPING)
     return None, damping
 
 
@@ -163,10 +163,12 @@ def settled(point: Point) -> Point:
     for _ in range(MAX_SETTLING):
         totals = point.probabilities.sum(0)
         pull = totals - point.problem.design.targets.sum(0)
-        if np.abs(pull).max() <= SETTLED * len(point.probabilities):
+        if np.abs(pull).max() <= SETTLING_TOLERANCE * len(point.probabilities):
             break
         hessian = np.diag(totals) - point.probabilities.T @ point.probabilities
-        hessian += totals.sum() / classes**2 + np.diag(np.full(classes, SETTLED * totals.sum()))
+        hessian += totals.sum() / classes**2 + np.diag(
+            np.full(classes, SETTLING_TOLERANCE * totals.sum())
+        )
         theta = point.theta.copy()
         theta[-1] -= np.linalg.solve(hessian, pull)
         moved = point.problem.at(theta, point.mu)
@@ -189,7 +191,7 @@ def _line_search(point: Point, direction: Array, slope: float) -> Point | None:
 
 
 def _direction(point: Point, gradient: Array, damping: float) -> Array:
-    if gradient.size <= DIRECT:
+    if gradient.size <= MAX_DIRECT:
         return _newton_direction(point, gradient, damping)
     return _conjugate_direction(point, gradient, damping)
 
@@ -246,7 +248,7 @@ def _conjugate_direction(point: Point, gradient: Array, damping: float) -> Array
         return found
 
     direction, products = _conjugate_gradients(curved, precondition, -gradient)
-    if products > SLOW:
+    if products > STALE_PRODUCTS:
         design.slow()
     return direction
 
@@ -257,7 +259,7 @@ def _preconditioner(
     """Return how to divide by the Hessian without what couples the classes, and the diagonal that damping scales."""
     problem, design = point.problem, point.problem.design
     certainty = (point.probabilities * (1 - point.probabilities)).mean(1)
-    ridge = np.append(2 * problem.ridge * problem.sizes, len(certainty) * FLOOR)
+    ridge = np.append(2 * problem.ridge * problem.sizes, len(certainty) * MIN_CURVATURE)
     if sp.issparse(laplacian):
         ridge += design.squares(certainty)
         padded = sp.block_diag([laplacian, sp.csr_array((1, 1))])
@@ -275,7 +277,7 @@ def _preconditioner(
 
 def _raised(diagonal: Array) -> Array:
     """Raise what is nearly nothing: damping must reach it too."""
-    return np.maximum(diagonal, FLOOR * diagonal.max())
+    return np.maximum(diagonal, MIN_CURVATURE * diagonal.max())
 
 
 def _conjugate_gradients(
@@ -297,7 +299,7 @@ def _conjugate_gradients(
         left -= size / curvature * curved
         tried = precondition(left)
         before, size = size, float(np.vdot(left, tried))
-        if size <= LOOSE**2 * first:
+        if size <= CG_TOLERANCE**2 * first:
             break
         toward = tried + size / before * toward
     return found, products

@@ -14,24 +14,24 @@ from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design, Grams, sums
 from lvmkit.covariates.newton import Point, Problem, minimize
 
-MET = 2.0
+MERGE_DISTANCE = 2.0
 """Groups closer than this many times the smoothing are merged, to be split again if they do not hold."""
-LEAST = 1e-6
+MIN_SCALE = 1e-6
 """Smallest scale of weights, for covariates of a mean square of one."""
-NEAR = 12.0
+LAST_MERGE_DISTANCE = 12.0
 """Groups closer than this many times the smoothing are joined in the end, if what they make holds."""
 WARM_STEPS = 25
 """A solution that is not found in so many steps from the last one is approached anew."""
-COARSE = (1e-1, 1e-2, 1e-3)
+COARSE_SMOOTHINGS = (1e-1, 1e-2, 1e-3)
 """Smoothings of a start from nothing, relative to the largest weight; what is surely equal is merged at each."""
-COARSE_MET = 0.3
-COARSE_GAP = 1e-2
-"""The same as `MET` and the tolerance, at these coarse smoothings."""
+COARSE_MERGE_DISTANCE = 0.3
+COARSE_TOLERANCE = 1e-2
+"""The same as `MERGE_DISTANCE` and the tolerance, at these coarse smoothings."""
 SMOOTHING = 1e-4
 """Smoothing of the norms, relative to the largest weight."""
-FINER = 0.1
+REFINEMENT = 0.1
 """Smoothing is refined by this factor while the gap is too large."""
-MAX_FINER = 3
+MAX_REFINEMENTS = 3
 MAX_ROUNDS = 30
 """Rounds of merging, certifying and splitting for one ν."""
 
@@ -86,7 +86,7 @@ class Solver:
         self._last: Fused | None = None
         # A weight of this size moves the odds of no sample by more than a millionth; smaller ones are rounding.
         squares = X.multiply(X).mean(axis=0) if sp.issparse(X) else (X**2).mean(axis=0)
-        self._least = LEAST / (float(np.sqrt(np.max(squares, initial=0.0))) or 1.0)
+        self._least = MIN_SCALE / (float(np.sqrt(np.max(squares, initial=0.0))) or 1.0)
 
     def solve(self, nu: float) -> Fused:
         """Solve for `nu` from where the last solution is; infinity fuses all that is connected."""
@@ -124,9 +124,9 @@ class Solver:
             if hold:
                 point, gap, more = self._join(point, gap, self._max_iter - steps)
                 steps += more
-                if gap <= self._tol or finer == MAX_FINER:
+                if gap <= self._tol or finer == MAX_REFINEMENTS:
                     break
-                mu, finer = mu * FINER, finer + 1
+                mu, finer = mu * REFINEMENT, finer + 1
             self._split(balances, mu)
             merging = False
         if not fixed and gap <= self._tol:
@@ -144,7 +144,7 @@ class Solver:
         # Forces near their bounds keep covariates of one cluster several smoothings apart, which costs nothing that the
         # gap would show.
         before = self._labels, self._values.copy(), self._intercept, self._potentials.copy()
-        if not self._merge(point, NEAR):
+        if not self._merge(point, LAST_MERGE_DISTANCE):
             return point, gap, 0
         joined, steps = self._descend(point.problem.nu, point.mu, max_steps, 0.1 * self._tol)
         balances = self._balances(joined)
@@ -182,19 +182,19 @@ class Solver:
     def _approach(self, nu: float) -> tuple[Point | None, int]:
         """Come to the solution in a few steps from the last one, or near it with norms that are ever less smoothed."""
         if self._last is None:
-            _, steps = self._descend(0.0, 1.0, self._max_iter, COARSE_GAP)
+            _, steps = self._descend(0.0, 1.0, self._max_iter, COARSE_TOLERANCE)
             # Weights that vanish take no smoothing with them: they could never meet.
-            self._least = max(self._least, COARSE[-1] * self._scale)
+            self._least = max(self._least, COARSE_SMOOTHINGS[-1] * self._scale)
         else:
             most = min(WARM_STEPS, self._max_iter)
             point, steps = self._descend(nu, SMOOTHING * self._scale, most, 0.1 * self._tol)
             if steps < most:
                 return point, steps
-        for smoothing in COARSE:
+        for smoothing in COARSE_SMOOTHINGS:
             point, more = self._descend(
-                nu, smoothing * self._scale, self._max_iter - steps, COARSE_GAP
+                nu, smoothing * self._scale, self._max_iter - steps, COARSE_TOLERANCE
             )
-            self._merge(point, COARSE_MET)
+            self._merge(point, COARSE_MERGE_DISTANCE)
             steps += more
         return None, steps
 
@@ -216,7 +216,7 @@ class Solver:
         self._values[:free], self._intercept = point.theta[:-1], point.theta[-1]
         return point, steps
 
-    def _merge(self, point: Point, near: float = MET) -> bool:
+    def _merge(self, point: Point, near: float = MERGE_DISTANCE) -> bool:
         """Merge groups that have met; whether any has."""
         met = (point.squares <= (near * point.mu) ** 2) & (point.forces > 0)
         if not met.any():
@@ -300,7 +300,7 @@ class Solver:
             origin = means[stays] if held else balanced.potentials.mean(0)
             away = means - origin
             away *= min(1.0, MAX_START / max(float(np.abs(away).max()), 1.0))
-            moved = values[group] + MET * mu * away
+            moved = values[group] + MERGE_DISTANCE * mu * away
             labels[members] = numbers[places]
             values[group] = moved[stays]
             values.extend(np.delete(moved, stays, axis=0))

@@ -14,7 +14,7 @@ __all__ = ["SimulatedCovariates", "make_covariate_clusters"]
 
 WEIGHT_STEP = 0.5
 """How much larger the weight of each cluster is than that of the one before."""
-SHARED = 0.9
+GROUP_CORRELATION = 0.9
 """Correlation of two covariates of a similarity group."""
 
 
@@ -118,8 +118,8 @@ def make_covariate_clusters(
     # The common part of a group and the part of each covariate add up to the covariance, which is never factored.
     common = rng.standard_normal((n_samples, int(groups[-1]) + 1))[:, groups]
     own = rng.standard_normal((n_samples, n_features))
-    X = coef[y] + np.sqrt(SHARED) * common + np.sqrt(1 - SHARED) * own
-    similarity = np.where(groups[:, np.newaxis] == groups, SHARED, 0.0)
+    X = coef[y] + np.sqrt(GROUP_CORRELATION) * common + np.sqrt(1 - GROUP_CORRELATION) * own
+    similarity = np.where(groups[:, np.newaxis] == groups, GROUP_CORRELATION, 0.0)
     np.fill_diagonal(similarity, 0.0)
     kind = "agrees with" if similarity_agrees else "contradicts"
     description = (

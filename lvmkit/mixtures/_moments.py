@@ -9,6 +9,7 @@ from scipy import sparse
 from lvmkit import decompose
 from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.progress import callback_of
 from lvmkit.core.stored import require_shape
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
@@ -17,7 +18,6 @@ from lvmkit.core.validation import (
     require_flag,
     require_number,
     require_seed,
-    teller,
 )
 from lvmkit.mixtures import e_step
 from lvmkit.mixtures._base import SPARE_DIRECTIONS, MixtureModel, RowModel, of_rows, state_order
@@ -253,7 +253,7 @@ class MomentModel(CountModel):
 
     def _fit_rows(self, rows: Any, progress: Progress | None) -> Any:
         """Fit to checked rows; return the rows that were summed."""
-        tell = teller(progress)
+        tell = callback_of(progress)
         self._check_options()
         self._require_features(rows.shape[1])
         self._require_counted(rows)
@@ -482,7 +482,7 @@ class MomentMixture(MomentModel, MixtureModel):
             If EM ran out of steps.
         """
         del y
-        tell = teller(progress)
+        tell = callback_of(progress)
         rows = self._fit_rows(
             self._validated(X, reset=True), part(tell, 0.0, 0.5 if self.em else 0.9)
         )

@@ -21,6 +21,7 @@ from lvmkit.core.linalg import (
     whitener_of,
 )
 from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.progress import callback_of
 from lvmkit.core.typing import Array, Counts, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
@@ -29,7 +30,6 @@ from lvmkit.core.validation import (
     require_flag,
     require_number,
     require_seed,
-    teller,
     with_gaps,
 )
 from lvmkit.decompose import Components, completion, svtd
@@ -308,7 +308,7 @@ class BernoulliMixture(MixtureModel):
         if not rows.sum():
             msg = "no row of X has any feature: all entries are 0 (after binarize, if it was given)"
             raise ValueError(msg)
-        tell = teller(progress)
+        tell = callback_of(progress)
         with single_threaded_blas():
             prior = Prior.around(_column_sums(rows), rows.shape[0], self.prior)
             result = self._best_of_starts(rows, prior, tell)

@@ -9,9 +9,10 @@ from scipy import sparse
 
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.parallel import map_blocks
+from lvmkit.core.progress import callback_of
 from lvmkit.core.topics import checked_counts, checked_topics
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
-from lvmkit.core.validation import as_numbers, listed, require_number, teller
+from lvmkit.core.validation import as_numbers, listed, require_number
 
 __all__ = ["topic_mixtures"]
 
@@ -93,7 +94,7 @@ def topic_mixtures(
     topics, prior = _checked_model(centers, alpha)
     counts = checked_counts(X, topics.shape[1])
     _check_sweeps(n_sweeps, n_burn)
-    tell = teller(progress)
+    tell = callback_of(progress)
     seed = int(generator_of(random_state).integers(2**63))
     present = np.flatnonzero(prior > 0)
     mixtures = np.zeros((counts.shape[0], len(prior)))

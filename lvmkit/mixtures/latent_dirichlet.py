@@ -8,8 +8,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.progress import callback_of
 from lvmkit.core.typing import Array, Progress, RandomState
-from lvmkit.core.validation import require_number, teller
+from lvmkit.core.validation import require_number
 from lvmkit.mixtures._moments import MomentModel, given_topics, require_smoothing
 from lvmkit.mixtures.families import MULTINOMIAL
 from lvmkit.mixtures.gibbs import topic_mixtures
@@ -177,7 +178,7 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         del y
         rows = self._fit_rows(self._validated(X, reset=True), progress)
         self.data_fingerprint_ = features.fingerprint(rows)
-        teller(progress)("done", 1.0)
+        callback_of(progress)("done", 1.0)
         return self
 
     def transform(self, X: Any, *, progress: Progress | None = None) -> Array:

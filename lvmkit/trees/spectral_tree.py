@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from lvmkit.core import features
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.parallel import single_threaded_blas
+from lvmkit.core.progress import callback_of
 from lvmkit.core.stored import require_same
 from lvmkit.core.typing import Labels, Progress, RandomState
 from lvmkit.core.validation import (
@@ -20,7 +21,6 @@ from lvmkit.core.validation import (
     require_number,
     require_range,
     require_seed,
-    teller,
 )
 from lvmkit.mixtures._base import RowModel, of_rows
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
@@ -229,7 +229,7 @@ class SpectralTree(ClusterMixin, RowModel):
         """
         del y
         self._check_options()
-        teller(progress)
+        callback_of(progress)
         rows = self._validated(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
         # EM stops, and k-means begins, where sums that depend on the order of rows say so: they get one order.

@@ -73,8 +73,8 @@ def test_the_gradient_is_the_slope_of_the_smoothed_objective(problem, theta):
 @pytest.mark.parametrize(("direct", "dense"), [(240, 3000), (0, 3000), (0, 0)])
 def test_directions_solve_newtons_equation(problem, theta, monkeypatch, direct, dense):
     """By one factor, by conjugate gradients, and those with a sparse Laplacian."""
-    monkeypatch.setattr(newton, "DIRECT", direct)
-    monkeypatch.setattr(newton, "LOOSE", 1e-9)
+    monkeypatch.setattr(newton, "MAX_DIRECT", direct)
+    monkeypatch.setattr(newton, "CG_TOLERANCE", 1e-9)
     monkeypatch.setattr(newton, "MAX_PRODUCTS", 500)
     monkeypatch.setattr(graph_module, "DENSE_NODES", dense)
     point = problem.at(theta, 0.3)
@@ -87,7 +87,7 @@ def test_directions_solve_newtons_equation(problem, theta, monkeypatch, direct, 
 
 @pytest.mark.parametrize(("direct", "dense"), [(240, 3000), (0, 3000), (0, 0)])
 def test_the_minimum_is_that_of_a_general_minimizer(problem, monkeypatch, direct, dense):
-    monkeypatch.setattr(newton, "DIRECT", direct)
+    monkeypatch.setattr(newton, "MAX_DIRECT", direct)
     monkeypatch.setattr(graph_module, "DENSE_NODES", dense)
     start = np.zeros((6, 3))
     point, steps = minimize(problem, start, 0.05, tolerance=1e-10, max_steps=200)

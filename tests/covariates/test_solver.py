@@ -247,7 +247,7 @@ def test_sparse_samples_give_the_same(problem):
 def test_conjugate_gradients_and_sparse_laplacians_give_the_same(
     make_case, conic, monkeypatch, nodes
 ):
-    monkeypatch.setattr(newton, "DIRECT", 0)
+    monkeypatch.setattr(newton, "MAX_DIRECT", 0)
     monkeypatch.setattr(graph_module, "DENSE_NODES", nodes)
     for selection in (0.0, 2.0):
         case = make_case("sparse", d=10, selection=selection)

@@ -14,9 +14,9 @@ from lvmkit.core.typing import Array
 from lvmkit.core.validation import check_matrix, check_source, require_number, require_range
 from lvmkit.covariates.similarities.neighbors import symmetric
 
-NEAREST = 0.5
+NEAREST_SIMILARITY = 0.5
 """Similarity that words have to their nearest neighbor, in the middle of all."""
-CLOSEST = 0.1
+MIN_DISTANCE = 0.1
 """Smallest distance in the middle of all, of words at distance 1 from the origin: less is not blown up."""
 
 
@@ -143,7 +143,7 @@ def word_embeddings(X: Any, n_components: int = 50) -> Array:
     W /= np.where(lost, np.nan, norms)[:, np.newaxis]
     distances, _ = _nearest(W[~lost], 1)
     middle = float(np.median(distances)) if distances.size else 1.0
-    return W * (np.sqrt(-2 * np.log(NEAREST)) / max(middle, CLOSEST))
+    return W * (np.sqrt(-2 * np.log(NEAREST_SIMILARITY)) / max(middle, MIN_DISTANCE))
 
 
 def _positive_information(occurs: sparse.csr_array) -> Any:
