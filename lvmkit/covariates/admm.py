@@ -21,6 +21,7 @@ class State:
     """The iterates of ADMM."""
 
     theta: Array  # (n_features + 1, n_classes): B', and the intercepts in the last row
+    # (2, n_edges, n_classes): z, for each edge the copy of its tail's weights, and of its head's
     copies: Array
     duals: Array  # (2, n_edges, n_classes): u, scaled by ρ
     rho: float  # Strength ρ of the pull between weights and copies

@@ -34,6 +34,7 @@ class Balance:
 
     holds: bool  # Whether admissible forces balance the residual, but for `unbalanced`
     unbalanced: float  # Squared norm of what stays unbalanced with forces cut to their bounds
+    # (n_members, n_classes): Where the covariates would go; the start of the next search
     potentials: Array
 
 

@@ -25,6 +25,7 @@ class Graph:
     heads: Labels  # (n_edges,): The two ends of each edge
     weights: Array  # (n_edges,): At least zero
     n_nodes: int  # Nodes, also those without an edge
+    # (n_edges,): Added to ν times the weights: edges that hold with any ν
     fixed: Array | None = None
 
     def strengths(self, nu: float) -> Array:

@@ -20,6 +20,7 @@ MAX_STEPS = 100
 class Refit:
     """A logistic regression on the sums of clusters. weights (n_clusters + 1, n_classes)."""
 
+    # (n_clusters + 1, n_classes): Weights of the clusters; the intercepts are in the last row
     weights: Array
     log_evidence: float  # Log marginal likelihood by Laplace's approximation
     accuracy: float  # Share of the samples whose most probable class is theirs

@@ -45,6 +45,7 @@ class Problem:
 
     design: Design  # The samples, a column per group
     sizes: Array  # (n_groups,): Covariates in each group
+    # Similarities between groups; with one node more than there are groups, the last is held at zero
     graph: Graph
     ridge: float  # λ of the document
     nu: float  # ν of the document

@@ -41,10 +41,13 @@ class Fused:
     """The solution for one ν. coef (n_classes, n_features), intercept (n_classes,), labels (n_features,)."""
 
     nu: float  # ν of the document
+    # (n_classes, n_features): Equal within a cluster; exactly zero for covariates that are not selected
     coef: Array
     intercept: Array  # (n_classes,): Sums to zero
+    # (n_features,): Cluster of each covariate, by their first covariates; -1 for those not selected
     labels: Labels
     objective: float  # Equation (1)
+    # How far the objective can be above the optimum, relative to it: bounded by a dual point
     gap: float
     n_iter: int  # Newton steps
     converged: bool  # Whether the gap is within the tolerance

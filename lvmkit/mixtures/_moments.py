@@ -136,7 +136,9 @@ class MomentModel(CountModel):
     random_state: RandomState
     round_counts: bool
 
+    # Sums that the parameters were read off; sums of other rows under its basis may be added
     moments_: SubspaceMoments
+    # Share of the centers' mass that was negative and was clipped: large with too many components, or few rows
     clipped_: float
 
     _array_kinds: ClassVar[dict[str, str]] = RowModel._array_kinds | dict.fromkeys(_SUMS, "f")
@@ -445,6 +447,7 @@ class MomentMixture(MomentModel, MixtureModel):
     labels_: Labels = of_rows("predict")  # (n,): State of each row of the data fitted
     n_iter_: int  # EM steps made; 0 without EM
     stopped_by_: StoppedBy | str  # "moments" without EM, else the rule that ended it
+    # (n_iter_,): Mean log-likelihood plus log prior, nats per row, before each step
     log_likelihoods_: Array
     data_fingerprint_: str  # Hash of the rows fitted
 

@@ -16,10 +16,14 @@ class Family:
     """A distribution of independent features given the state, as functions."""
 
     name: str  # Name of the family
+    # Centers (k, d) to slopes (k, d) and constants (k,): log P(x | state j) = constants_j + ⟨slopes_j, x⟩ + carrier(x)
     linear: Callable[[Array], tuple[Array, Array]]
+    # Counts (k,), sums (k, d) of rows per state, prior: the most probable centers (k, d)
     m_step: Callable[[Array, Array, "Prior"], Array]
+    # Log density of the prior at the centers, up to a constant
     log_prior: Callable[[Array, "Prior"], float]
     carrier: Callable[[Any], Array]  # (n, d): The terms of log P(x | state) without the centers
+    # Centers (n, d), totals, generator: one sparse row each; only a family given totals looks at them
     sample: Callable[[Array, Any, np.random.Generator], Any]
     project: Callable[[Array], Array]  # The nearest valid centers
 

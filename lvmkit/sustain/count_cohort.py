@@ -130,8 +130,6 @@ class CountCohort:
         var = pd.DataFrame(index=pd.Index(phenotypes.modes[0].codes, dtype=object))
         return anndata.AnnData(self._rows_of_counts, obs=self.obs, var=var)
 
-    # -- inside ----------------------------------------------------------------------------------
-
     @cached_property
     def _rows_of_counts(self) -> Any:
         """The counts as sparse rows, where there are two axes."""

@@ -25,8 +25,9 @@ class Unfolded:
     shape: tuple[int, ...]  # Sizes of the modes
     mode: int  # The mode whose indexes are the rows: the longest one
     rows: Any  # The counts: float32, or float64 if one is 2**24 or more
+    # For each other mode, (n_columns,): which of its indexes each column belongs to
     places: dict[int, npt.NDArray[np.intp]]
-    n_merged: int = 0
+    n_merged: int = 0  # Entries whose coordinates stood more than once, added to the first
 
     @classmethod
     def of(cls, X: Any) -> "Unfolded":

@@ -32,6 +32,7 @@ class Named:
 
     counts: Any  # The counts
     modes: list[str]  # Names of the modes
+    # For each mode (size,) of str, or None; always None for the first, whose indexes are samples
     labels: Labels
 
 

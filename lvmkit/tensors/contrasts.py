@@ -11,8 +11,9 @@ class Contrasts(NamedTuple):
     """Maps from K means to K - 1 differences, and from discriminants to a rule per cluster."""
 
     differences: Array  # (K - 1, K): Takes the means to their differences
-    spread: Array
+    spread: Array  # (K, K - 1): Takes discriminants of the differences to one of each cluster
     middle: Array  # (K,): Weights of the means in what the clusters are compared with
+    # What the penalty is multiplied by, so that it means the same for two clusters either way
     factor: float
 
     def cost(self, discriminants: Array) -> float:

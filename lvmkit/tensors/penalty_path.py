@@ -58,6 +58,7 @@ class Found(NamedTuple):
     penalty: float  # Of all of them
     fits: tuple[TensorFit, ...]  # One for each start
     origins: tuple[int, ...]  # Which start each came from, or PREVIOUS or SMALLER_PENALTY
+    # The best: of those without an empty cluster and with some entry selected, the one of highest objective
     kept: int
     density: Density  # That of the best
 

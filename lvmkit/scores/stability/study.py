@@ -35,7 +35,9 @@ from lvmkit.scores.stability.verdict import verdict
 class Reappearance(NamedTuple):
     """How the clusters of a reference appear in another clustering of some of its rows."""
 
+    # (k,): Of each cluster with the one most like it; NaN where none of its rows was seen
     jaccard: Array
+    # (k, k): Members of i in clusters that belong to j: most of their members are j's
     moved: Labels
     seen: Labels  # (k,): Members of each cluster that the other clustering was asked about
 
