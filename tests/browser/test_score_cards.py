@@ -120,13 +120,13 @@ def walk(page):
     assert order(page)[0] == "0"
     sort.select_option("id")
     assert order(page) == ["0", "1", "2", "3"]
-    find = page.locator(".lvm-phenotypes").get_by_role("searchbox", name="Find")
+    find = page.locator(".lvm-phenotype_cards").get_by_role("searchbox", name="Find")
     find.fill("disease d17")
     expect(page.locator(".lvm-pheno")).to_have_count(1)
     expect(card(page, 0).locator("mark").last).to_contain_text("Disease D")
     expect(card(page, 0)).to_contain_text("D17")
     find.fill("no such thing")
-    status = page.locator(".lvm-phenotypes").get_by_role("status")
+    status = page.locator(".lvm-phenotype_cards").get_by_role("status")
     expect(status).to_have_text(
         "0 of 4 phenotypes. Nothing matches: empty “Find”, or show all marks."
     )
@@ -194,7 +194,7 @@ def test_cards_are_picked_and_marked_by_keys_alone(served, opened):
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".lvm-status")).to_contain_text("Undone: Marked 1 as meaningful")
     page.get_by_role("button", name="Redo").click()
-    page.locator(".lvm-phenotypes").get_by_role("searchbox", name="Find").fill("heart")
+    page.locator(".lvm-phenotype_cards").get_by_role("searchbox", name="Find").fill("heart")
     expect(page.locator(".lvm-pheno")).to_have_count(1)
     expect(card(page, 1)).to_contain_text("Heart <b>")
 
@@ -351,7 +351,7 @@ CLICKS = """async (root) => {
   return times.sort((a, b) => a - b)[7];
 }"""
 TYPED = """async (root) => {
-  const find = root.querySelector('.lvm-phenotypes input[type=search]');
+  const find = root.querySelector('.lvm-phenotype_cards input[type=search]');
   const start = performance.now();
   find.value = "D77";
   find.dispatchEvent(new Event("input"));
@@ -410,5 +410,5 @@ def test_it_works_in_a_notebook_in_the_dark(lab, open_page, measured):
     ink = page.locator(".lvm-featname").first.evaluate("(el) => getComputedStyle(el).color")
     assert min(int(part) for part in re.findall(r"\d+", ink)[:3]) > 150
     page.evaluate(PRINTED)
-    page.locator(".lvm-phenotypes").get_by_role("button", name="Print").click()
+    page.locator(".lvm-phenotype_cards").get_by_role("button", name="Print").click()
     assert page.evaluate("window.printed") == 4

@@ -111,10 +111,10 @@ def walk(page):
     assert float(left.rstrip(" %")) > float(right.rstrip(" %"))
     code = rows.first.locator("b").inner_text()
     rows.first.click()
-    expect(page.locator(".lvm-tree .lvm-readout")).to_contain_text(code)
+    expect(page.locator(".lvm-tree_outline .lvm-readout")).to_contain_text(code)
     expect(branch(page, "1").locator(".lvm-treebar i.lvm-with")).to_be_visible()
     page.get_by_role("button", name="Clear").click()
-    expect(page.locator(".lvm-tree .lvm-readout")).to_be_hidden()
+    expect(page.locator(".lvm-tree_outline .lvm-readout")).to_be_hidden()
     page.locator(".lvm-split_contrast .lvm-pair button").nth(1).click()
     expect(here(page)).to_have_text(re.compile(r"^1\.2"))
     expect(page.locator(".lvm-split_contrast")).to_contain_text("is a leaf")
@@ -131,17 +131,17 @@ def walk(page):
     )  # as in labels_
     page.get_by_role("button", name="Split this cluster").click()
     expect(page.locator(".lvm-badge")).to_have_text(["0", "1", "2"])
-    expect(page.locator(".lvm-tree output")).to_contain_text("by hand")
+    expect(page.locator(".lvm-tree_outline output")).to_contain_text("by hand")
     page.get_by_role("button", name="Make this one cluster").click()
     expect(page.locator(".lvm-badge")).to_have_text(["0", "1"])
     find = page.get_by_role("combobox", name="Find")
     find.fill("disease c4")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    expect(page.locator(".lvm-tree .lvm-readout")).to_contain_text("C4 Disease C4")
+    expect(page.locator(".lvm-tree_outline .lvm-readout")).to_contain_text("C4 Disease C4")
     find.fill("")
     page.keyboard.press("Enter")
-    expect(page.locator(".lvm-tree .lvm-readout")).to_be_hidden()
+    expect(page.locator(".lvm-tree_outline .lvm-readout")).to_be_hidden()
     tab(page, "Terms")
     assert page.evaluate("window.hacked") is None
 
@@ -330,7 +330,7 @@ def test_a_click_is_answered_by_the_browser(servers, open_page, measured):
     address, _ = servers.start(lambda: TreeNavigator(tree, cohort))
     page = open_page()
     page.goto(address)
-    expect(page.locator(".lvm-tree")).to_contain_text("127 of 127 branches")
+    expect(page.locator(".lvm-tree_outline")).to_contain_text("127 of 127 branches")
     took = page.locator(".lvm").first.evaluate(CLICKS)
     measured("click to redraw, 64 leaves, 100,000 rows", round(took, 1), "ms")
     expect(page.locator(".lvm-node")).not_to_have_count(127)
@@ -343,7 +343,7 @@ def test_thousands_of_leaves_are_drawn_as_far_as_they_are_seen(servers, open_pag
     page.goto(address)
     expect(page.locator(".lvm-node").first).to_be_visible()
     page.get_by_role("button", name="Open all").click()
-    expect(page.locator(".lvm-tree")).to_contain_text("32,767 of 32,767 branches")
+    expect(page.locator(".lvm-tree_outline")).to_contain_text("32,767 of 32,767 branches")
     assert page.locator(".lvm-node").count() < 60
     page.get_by_role("tree").focus()
     page.keyboard.press("End")
@@ -363,7 +363,7 @@ def test_thousands_of_leaves_are_drawn_as_far_as_they_are_seen(servers, open_pag
     tab(page, "Terms")
     page.get_by_role("combobox", name="Find").fill("feature 3")
     page.keyboard.press("Enter")
-    expect(page.locator(".lvm-tree .lvm-readout")).to_contain_text("feature 3: ")
+    expect(page.locator(".lvm-tree_outline .lvm-readout")).to_contain_text("feature 3: ")
     took = page.locator(".lvm").first.evaluate(CLICKS)
     measured("click to redraw, 16,384 leaves", round(took, 1), "ms")
 
@@ -379,7 +379,7 @@ def test_an_empty_tree_and_a_single_leaf_say_so(servers, open_page, opened):
         address, _ = servers.start(lambda tree=tree: TreeNavigator(tree, opened[1]))
         page = open_page()
         page.goto(address)
-        expect(page.locator(".lvm-tree")).to_contain_text(words)
+        expect(page.locator(".lvm-tree_outline")).to_contain_text(words)
 
 
 def test_no_tab_is_wider_than_the_window(served, assert_fits):

@@ -80,8 +80,8 @@ BROKEN_EVENTS: dict[str, Callable[[int], Any]] = {
 # Within a message that is otherwise what a page sends, one value at a time is none.
 WITHIN: dict[tuple[str, str], tuple[dict[str, Any], ...]] = {
     ("heat", "pick"): ({"cluster": None, "code": None},),
-    ("tree", "cut"): ({"level": 0}, {"prune": 0}, {"split": 0}),
-    ("phenotypes", "edit"): (
+    ("tree_outline", "cut"): ({"level": 0}, {"prune": 0}, {"split": 0}),
+    ("phenotype_cards", "edit"): (
         {"id": 0, "field": "mark", "value": "yes"},
         {"id": 0, "field": "name", "value": ""},
     ),

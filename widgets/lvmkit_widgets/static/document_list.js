@@ -19,7 +19,7 @@ function beginning(text, most) {
   return `${text.slice(0, cut > most / 2 ? cut : most)} …`;
 }
 
-function documents(part, el) {
+function document_list(part, el) {
   let open = new Set();
 
   function article(doc, words) {

@@ -233,7 +233,7 @@ function phenoCard(part, board, id, act) {
   return { el, draw, place, say, show };
 }
 
-function phenotypes(part, el) {
+function phenotype_cards(part, el) {
   const choose = (label, options, field) => {
     const select = h("select", { id: uid(field) }, options.map(([value, text]) => h("option", { value, text })));
     select.addEventListener("change", () => part.set({ [field]: select.value }));

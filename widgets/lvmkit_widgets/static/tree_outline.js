@@ -6,7 +6,7 @@ const TREE_INDENTS = 12; // levels that are indented; deeper ones stand below ea
 const TREE_REVEALED = 200; // clusters that a cut opens the tree for, at most
 const TREE_PART = 0.2; // of all with a code: a branch that holds so many is opened by a search
 
-function tree(part, el) {
+function tree_outline(part, el) {
   const findId = uid("find");
   const levelId = uid("level");
   const find = h("input", { id: findId, type: "search", spellcheck: "false" });

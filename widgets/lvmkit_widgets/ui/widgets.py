@@ -275,7 +275,7 @@ class TermComparison(Component):
 class DocumentList(Component):
     """The documents that stand for a topic, with its words marked in their texts."""
 
-    kind: ClassVar[str] = "documents"
+    kind: ClassVar[str] = "document_list"
     sent: ClassVar[Mapping[str, Rule]] = {"open": rules.document, "opened": rules.nothing}
 
     items = Field(
@@ -295,7 +295,7 @@ class TreeOutline(Component):
 
     # Only the rows in view are drawn. The numbers of codes are those of a `Relevance`, whose rows are `held`.
 
-    kind: ClassVar[str] = "tree"
+    kind: ClassVar[str] = "tree_outline"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.place_in("children"),
         "row": rules.node_row,
@@ -350,7 +350,7 @@ class SplitContrast(Component):
 class PhenotypeCards(Component):
     """Phenotypes as cards: scores of features by mode, patients at each score, name, note and mark."""
 
-    kind: ClassVar[str] = "phenotypes"
+    kind: ClassVar[str] = "phenotype_cards"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.item,
         "other": rules.item_or_none,
