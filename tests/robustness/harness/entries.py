@@ -10,6 +10,8 @@ from typing import Any
 
 from numpydoc.docscrape import ClassDoc, FunctionDoc
 
+from lvmkit.core import moved
+
 MODULES = (
     "lvmkit",
     "lvmkit.cohorts",
@@ -151,7 +153,9 @@ def methods_of(name: str, cls: type) -> Iterator[Entry]:
             or not ours
         ):
             continue
-        if inspect.isclass(function):
+        if inspect.isclass(function) or isinstance(
+            static, moved.OldMethod
+        ):  # its new name is tried
             continue
         bound = not isinstance(static, classmethod | staticmethod)
         yield Entry(f"{name}.{method}", name, function, parameters_of(function), bound)
