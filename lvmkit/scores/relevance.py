@@ -4,7 +4,7 @@ import numpy as np
 
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
-from lvmkit.core.validation import as_numbers, listed
+from lvmkit.core.validation import as_numbers, listed, require_number
 
 
 @checked()
@@ -43,13 +43,19 @@ def relevance(centers: Array, weights: Array, *, balance: float = 0.6) -> Array:
     array([[-0.11, -2.3 ],
            [-2.3 , -0.11]])
     """
+    require_balance(balance)
+    centers, weights = _probabilities(centers, weights)
+    return relevance_to(centers, weights @ centers, balance=balance)
+
+
+def require_balance(balance: float) -> None:
+    """Refuse a balance that weighs neither probability nor lift."""
+    require_number(balance, "balance", least=-np.inf)
     if not 0 <= balance <= 1:
         msg = (
             f"balance weighs probability (1) against lift (0) and lies in [0, 1]; found {balance!r}"
         )
         raise ValueError(msg)
-    centers, weights = _probabilities(centers, weights)
-    return relevance_to(centers, weights @ centers, balance=balance)
 
 
 def lift(centers: Array, weights: Array) -> Array:

@@ -15,7 +15,7 @@ from scipy import sparse
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import check_matrix, listed, require_number, whole_numbers
-from lvmkit.scores.relevance import relevance_to
+from lvmkit.scores.relevance import relevance_to, require_balance
 from lvmkit.trees.nodes import Node, chosen_side
 
 
@@ -284,7 +284,7 @@ class Tree:
         -----
         Ruffini thesis, equations 3.8 and 4.12.
         """
-        _require_share(balance)
+        require_balance(balance)
         if not self.nodes:
             return np.zeros((0, 0))
         means = np.stack([node.mean for node in self.nodes])
@@ -312,7 +312,7 @@ class Tree:
         ValueError
             If the node is unknown, or `n_terms` or `balance` are out of range.
         """
-        _require_share(balance)
+        require_balance(balance)
         require_number(n_terms, "n_terms", least=0, whole=True)
         mean = self.nodes[self._known([node])[0]].mean
         order = np.argsort(
@@ -467,13 +467,3 @@ class Tree:
             height[node.id] = 1 + max((height[i] for i in node.children), default=-1)
             count[node.id] = sum(count[i] for i in node.children) or 1
         return height, count
-
-
-def _require_share(balance: float) -> None:
-    """Refuse a balance that weighs neither probability nor lift."""
-    require_number(balance, "balance", least=0)
-    if balance > 1:
-        msg = (
-            f"balance weighs probability (1) against lift (0) and lies in [0, 1]; found {balance!r}"
-        )
-        raise ValueError(msg)
