@@ -52,6 +52,8 @@ imports: $(READY)  ## the directions of imports that pyproject.toml allows
 docstrings: $(READY)  ## every parameter and return value is documented (a part of unit)
 	$(BIN)/pytest -q tests/test_docstrings.py
 
+# Tests of two processes leave each other the cores: linear algebra of several threads waits for the rest.
+unit: export OPENBLAS_NUM_THREADS = 1
 unit: $(READY)  ## unit tests and doctests
 	$(PYTEST) $(SHARED) --doctest-modules --doctest-glob=README.md tests $(CODE) README.md
 

@@ -11,6 +11,7 @@ from scipy import linalg
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.utils import check_random_state
 
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, RandomState
 from lvmkit.core.validation import check_matrix, finite_array, require_number, require_seed
 
@@ -28,6 +29,7 @@ def fix_signs(vectors: Array) -> Array:
     return vectors * np.where(signs == 0, 1.0, signs)
 
 
+@single_threaded_blas()
 def top_eigenpairs(matrix: Array | LinearOperator, k: int) -> tuple[Array, Array]:
     """Return the k algebraically largest eigenpairs of a symmetric matrix or operator. matrix (d, d)."""
     d = matrix.shape[0]

@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from lvmkit.core.linalg import random_state_of
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Labels, RandomState
 from lvmkit.core.validation import DataWarning, require_number
 from lvmkit.covariates.convex_clustering import convex_clusters, kernel_weights
@@ -86,6 +87,7 @@ class CovariateKMeans(CovariateSums):
         self.n_init = n_init
         self.random_state = random_state
 
+    @single_threaded_blas()
     def _clusters(self, points: Array) -> Labels:
         """Cluster the rows of the similarity."""
         require_number(self.n_clusters, "n_clusters", least=1, whole=True)

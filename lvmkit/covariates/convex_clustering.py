@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.csgraph import connected_components
 
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Labels
 from lvmkit.covariates.similarities import Edges, check_similarity, from_embeddings
 
@@ -33,6 +34,7 @@ def kernel_weights(points: Array, phi: float, n_neighbors: int | None = None) ->
     return Edges(first[kept], second[kept], weights[kept])
 
 
+@single_threaded_blas()
 def convex_clusters(
     points: Array,
     edges: Edges,

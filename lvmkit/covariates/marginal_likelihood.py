@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Counts, Labels
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design, one_hot, sums
@@ -31,6 +32,7 @@ class Refit:
         return float((np.asarray(scores).argmax(1) == codes).mean())
 
 
+@single_threaded_blas()
 def refit(
     X: Counts,
     targets: Array,
@@ -82,6 +84,7 @@ VARIANCES = tuple(10.0**k for k in range(-6, 4))
 SHARE = 0.15
 
 
+@single_threaded_blas()
 def prior_variance(
     X: Counts, codes: Labels, n_classes: int, folds: list[tuple[Labels, Labels]]
 ) -> float:

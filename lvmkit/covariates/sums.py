@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Labels
 from lvmkit.covariates.base import CovariateClassifier
 from lvmkit.covariates.convex_clustering import by_first
@@ -64,6 +65,7 @@ class CovariateSums(CovariateClassifier):
         self._fit_weights(sums(rows, self.covariate_labels_, self.n_clusters_), which)
         return self
 
+    @single_threaded_blas()
     def _fit_weights(self, sums: Any, which: Labels) -> None:
         """Fit the weights of the clusters, one row for each class."""
         # Two classes have one row of weights in scikit-learn, the difference of ours, w: its square is twice as large

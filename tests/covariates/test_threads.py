@@ -1,0 +1,59 @@
+"""BLAS is held at one thread: on a busy machine several wait for each other, ten to thirty times as long."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from lvmkit.core import linalg
+from lvmkit.covariates import marginal_likelihood, newton
+from lvmkit.covariates.similarities import word_embeddings
+from lvmkit.datasets import make_covariate_clusters
+from lvmkit.models import (
+    CovariateClusteringClassifier,
+    CovariateConvexClustering,
+    CovariateKMeans,
+    covariate_baseline_path,
+    covariate_path,
+    select_covariates,
+)
+
+NEWTON = (newton, "_direction")
+CASES = {
+    "select": (NEWTON, select_covariates),
+    "path": (NEWTON, lambda X, y: covariate_path(X, y, nus=[0.1], cv=2)),
+    "classifier": (NEWTON, CovariateClusteringClassifier(nu=0.1, refit=True).fit),
+    "selected before": (NEWTON, CovariateClusteringClassifier(nu=0.1, selection="before").fit),
+    "refit": (
+        NEWTON,
+        lambda X, y: marginal_likelihood.refit(X, np.eye(4)[y], np.arange(20) % 3, 1.0),
+    ),
+    "clusters of k-means": ((KMeans, "fit"), CovariateKMeans(4).fit),
+    "weights of k-means": ((LogisticRegression, "fit"), CovariateKMeans(4).fit),
+    "convex": ((LogisticRegression, "fit"), CovariateConvexClustering().fit),
+    "baselines": (
+        (KMeans, "fit"),
+        lambda X, y: covariate_baseline_path(CovariateKMeans(), X, y, values=[2, 4]),
+    ),
+    "embeddings": ((linalg, "eigsh"), lambda X, _: word_embeddings(X > 0, 3)),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")
+def test_blas_has_one_thread(case, monkeypatch):
+    (owner, name), run = CASES[case]
+    plain, threads = getattr(owner, name), []
+
+    def spy(*args, **kwargs):
+        pools = [one for one in threadpool_info() if one["user_api"] == "blas"]
+        threads.extend(one["num_threads"] for one in pools)
+        return plain(*args, **kwargs)
+
+    monkeypatch.setattr(owner, name, spy)
+    data = make_covariate_clusters(80, 20)
+    with threadpool_limits(2, "blas"):
+        run(data.X, data.y)
+    assert threads
+    assert set(threads) == {1}
