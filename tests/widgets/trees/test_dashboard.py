@@ -648,13 +648,6 @@ def test_branches_are_called_by_what_is_more_frequent_than_in_their_whole():
     assert figures.hints == ["", "feature 0, feature 1", "", "feature 1", ""]
 
 
-def test_of_too_many_columns_the_most_frequent_are_counted(monkeypatch):
-    from lvmkit.trees import figures
-
-    monkeypatch.setattr(figures, "MOST_CELLS", 6)
-    assert figures.kept_columns(np.array([5, 1, 9, 3]), 3).tolist() == [0, 2]
-
-
 def test_a_page_holds_the_columns_that_it_has_room_for(monkeypatch):
     from lvmkit_widgets.trees import page
 
