@@ -176,7 +176,7 @@ def _axes(data: pd.DataFrame, x_title: str, width: int) -> tuple[alt.X, Callable
     low, high = (values[0] - pad, values[-1] + pad) if len(values) else (0.0, 1.0)
     look: dict[str, Any] = {"domain": False, "labelFlush": False}
     ticks = alt.Axis(
-        values=values[::step].tolist(), format=",~r", title=x_title, grid=False, **look
+        values=values[::step].tolist(), format=",.12~r", title=x_title, grid=False, **look
     )
     across = alt.Scale(domain=[float(low), float(high)], nice=False, zero=False)
     least = float(min(data["ari"].min(), data["low"].min())) if len(data) else 0.0

@@ -1,3 +1,4 @@
+import re
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,16 @@ def test_nothing_one_value_and_strange_names_are_drawn() -> None:
     for found in (FOUND.iloc[:0], FOUND.iloc[:1], strange):
         picture = charts.svg(charts.stability_curve_chart(charts.stability_curve_table(found)))
         assert "<script" not in picture
+
+
+def test_each_value_stands_at_its_tick() -> None:
+    """A format without digits would take theirs from the distance of ticks, and write 10 for 12."""
+    rows = [("ours", k, k, r, 0.9 + r / 100) for k in (4, 8, 12, 1016) for r in range(2)]
+    table = charts.stability_curve_table(pd.DataFrame(rows, columns=FOUND.columns[:5]))
+    for values in ((4, 8, 12), (4, 12, 1016)):
+        drawn = charts.svg(charts.stability_curve_chart(table[table["value"].isin(values)]))
+        texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
+        assert texts[:3] == [f"{value:,}" for value in values]
 
 
 def test_wrong_tables_are_refused() -> None:
