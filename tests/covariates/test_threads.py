@@ -36,7 +36,7 @@ CASES = {
         (KMeans, "fit"),
         lambda X, y: covariate_baseline_path(CovariateKMeans(), X, y, values=[2, 4]),
     ),
-    "embeddings": ((linalg, "eigsh"), lambda X, _: word_embeddings(X > 0, 3)),
+    "embeddings": ((linalg.linalg, "eigh"), lambda X, _: word_embeddings(X > 0, 3)),
 }
 
 
