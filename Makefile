@@ -5,10 +5,13 @@ READY := .venv/.ready
 CODE := lvmkit widgets/lvmkit_widgets data/lvmkit_data
 # Processes that share the tests of one step; 0: none beside pytest itself. The ten slowest tests are told.
 JOBS ?= 2
-PYTEST = $(BIN)/pytest --durations=10 --durations-min=1
+PYTEST = $(BIN)/pytest -p no:nbval --durations=10 --durations-min=1
 SHARED = -n $(JOBS) --dist loadfile
 # JupyterLab refuses to start as root unless told; containers have no other user.
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+# Python keeps what it compiled, whatever the machine says: the tests start some hundred processes.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -71,7 +74,7 @@ robustness: $(READY)  ## bad input for everything public: clear answers, no cras
 	$(PYTEST) -m robustness tests/robustness
 
 story: $(READY)  ## run the notebooks and compare with what is stored in them
-	$(PYTEST) $(SHARED) --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
+	$(PYTEST) -p nbval.plugin $(SHARED) --nbval --nbval-current-env --nbval-sanitize-with notebooks/sanitize.cfg notebooks
 
 browser: $(READY)  ## the dashboards in headless Chromium
 	$(PYTEST) $(SHARED) -m browser tests/browser

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -65,7 +66,10 @@ def imported(module: str) -> set[str]:
     return found - {module}
 
 
-IMPORTS = {module: imported(module) for module in FILES}
+@cache
+def imports() -> dict[str, set[str]]:
+    """Return what every module imports; not read where tests are only collected."""
+    return {module: imported(module) for module in FILES}
 
 
 def room(module: str) -> str:
@@ -83,7 +87,7 @@ def arrows_between(place: dict[str, str]) -> Arrows:
     """Return the pairs of places of which one imports anything of the other."""
     pairs = {
         (place[module], place[target])
-        for module, targets in IMPORTS.items()
+        for module, targets in imports().items()
         for target in targets
         if module in place and target in place
     }

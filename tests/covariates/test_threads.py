@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.linear_model import LogisticRegression
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from lvmkit.core import linalg
 from lvmkit.covariates import marginal_likelihood, newton
@@ -45,15 +45,15 @@ CASES = {
 def test_blas_has_one_thread(case, monkeypatch):
     (owner, name), run = CASES[case]
     plain, threads = getattr(owner, name), []
+    blas = ThreadpoolController().select(user_api="blas")
 
     def spy(*args, **kwargs):
-        pools = [one for one in threadpool_info() if one["user_api"] == "blas"]
-        threads.extend(one["num_threads"] for one in pools)
+        threads.extend(library.num_threads for library in blas.lib_controllers)
         return plain(*args, **kwargs)
 
     monkeypatch.setattr(owner, name, spy)
     data = make_covariate_clusters(80, 20)
-    with threadpool_limits(2, "blas"):
+    with blas.limit(limits=2):
         run(data.X, data.y)
     assert threads
     assert set(threads) == {1}
