@@ -90,7 +90,8 @@ def _unpacked(name: str, data: bytes) -> bytes:
 
 def _packed(name: str, content: bytes) -> bytes:
     """Return the data of the file that holds a content."""
-    return gzip.compress(content, mtime=0) if name.endswith(".gz") else content
+    # Level 9 takes more than twice as long for one percent less.
+    return gzip.compress(content, 6, mtime=0) if name.endswith(".gz") else content
 
 
 def _download(remote: Remote, target: Path) -> Path:
