@@ -250,6 +250,13 @@ def board():
     return found
 
 
+@pytest.fixture
+def unlinked():
+    """The same without links: a pick sets no field besides."""
+    parts = {"status": Status(), "table": table()}
+    return Dashboard(parts, list(parts))
+
+
 def test_what_no_page_sends_is_shown_as_it_was(board):
     """Before, the page went on to show it while Python held another value."""
     page = board._sync._views["page"]
@@ -319,21 +326,21 @@ def test_a_signal_that_was_refused_does_not_act_later(board, why):
     assert heard == ["undo", "k2", "fit"]
 
 
-def test_merged_signals_are_heard_again_after_a_refusal_with_a_high_count(board):
+def test_merged_signals_are_heard_again_after_a_refusal_with_a_high_count(unlinked):
     heard = []
-    board.listen("table", "pick", heard.append)
-    board._sync.receive({"table_pick": [2**40, "no such row"]}, Page())
-    board._sync.receive({"table_pick": [1, "a"]}, Page())
-    board._sync.receive({"table_pick": [3, "<11", [[1, "a"], [2, 2]]]}, Page())
+    unlinked.listen("table", "pick", heard.append)
+    unlinked._sync.receive({"table_pick": [2**40, "no such row"]}, Page())
+    unlinked._sync.receive({"table_pick": [1, "a"]}, Page())
+    unlinked._sync.receive({"table_pick": [3, "<11", [[1, "a"], [2, 2]]]}, Page())
     assert heard == ["a", 2, "<11"]
 
 
-def test_each_merged_signal_is_judged(board):
+def test_each_merged_signal_is_judged(unlinked):
     heard = []
-    board.listen("table", "pick", heard.append)
-    board._sync.receive({"table_pick": [3, "a", [[1, "no such row"], [2, 2]]]}, Page())
+    unlinked.listen("table", "pick", heard.append)
+    unlinked._sync.receive({"table_pick": [3, "a", [[1, "no such row"], [2, 2]]]}, Page())
     assert heard == [2, "a"]
-    assert "takes one of its rows" in board.components["status"].message
+    assert "takes one of its rows" in unlinked.components["status"].message
 
 
 def test_values_in_values_are_plain_so_deep_and_no_deeper():
@@ -348,19 +355,33 @@ def test_values_in_values_are_plain_so_deep_and_no_deeper():
         assert not is_plain(nested(DEEPEST + 1, wrap))
 
 
-def test_a_signal_is_judged_by_what_is_shown_when_its_turn_comes(board):
+def test_a_signal_is_judged_by_what_is_shown_when_its_turn_comes(unlinked):
     heard = []
 
     def answer(row):
         heard.append(row)
-        board.components["table"].rows = [{"id": "b"}]
+        unlinked.components["table"].rows = [{"id": "b"}]
 
-    board.listen("table", "pick", answer)
-    board._sync.receive({"table_pick": [2, "b", [[1, "a"]]]}, Page())
+    unlinked.listen("table", "pick", answer)
+    unlinked._sync.receive({"table_pick": [2, "b", [[1, "a"]]]}, Page())
     assert heard == ["a", "b"]
-    board._sync.receive({"table_pick": [3, "a"]}, Page())
+    unlinked._sync.receive({"table_pick": [3, "a"]}, Page())
     assert heard == ["a", "b"]
-    assert "takes one of its rows" in board.components["status"].message
+    assert "takes one of its rows" in unlinked.components["status"].message
+
+
+def test_what_a_pick_set_by_a_link_and_the_reader_changed_since_stays_changed(board):
+    """While Python is busy hosts merge messages; a field that is again what it was is in none."""
+    heard, sizes = [], board.components["sizes"]
+    board.listen("table", "pick", heard.append)
+    board.listen("table", "pick", lambda row: setattr(sizes, "selected", row))
+    was = sizes.selected
+    board._sync.receive({"table_pick": [1, 2, []]}, Page())
+    assert (heard, sizes.selected) == ([], was)
+    board._sync.receive({"table_pick": [2, 2, [[1, 2]]], "sizes_selected": 4}, Page())
+    assert (heard, sizes.selected) == ([], 4)
+    board._sync.receive({"table_pick": [3, 2, [[1, 2], [2, 2]]], "sizes_selected": 2}, Page())
+    assert (heard, sizes.selected) == ([2], 2)
 
 
 def test_what_a_link_hands_on_is_taken_if_its_source_takes_it(board):

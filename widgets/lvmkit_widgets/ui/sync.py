@@ -238,10 +238,18 @@ class Sync:
         elif key in kept and not self._refusal(name, field, kept[key][1]):
             yield kept[key][1]
 
+    def _overtaken(self, key: str, value: Any) -> bool:
+        """Return whether the reader has since changed what an event had set by a link."""
+        # While Python is busy both come in one message: what the event set is a field, which holds what came last.
+        targets = (self._flat[target] for source, target in self._links() if source == key)
+        return not all(equal(value, getattr(self.parts[part], field)) for part, field in targets)
+
     def _fire(self, name: str, field: str, happened: Any) -> None:
         """Let an event happen, unless no page can send it now."""
         wanted = self._refusal(name, field, happened[1])
-        if not wanted:
+        if not wanted and self._overtaken(f"{name}_{field}", happened[1]):
+            self._pass_over(f"{name}_{field}", happened)
+        elif not wanted:
             self._update(name, {field: happened})
         elif not equal(happened, getattr(self.parts[name], field)):
             self._refuse(f"{name}_{field}", happened, wanted)
