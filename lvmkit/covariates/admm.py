@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import minimize
 
-from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Counts, Labels
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design
@@ -108,7 +107,6 @@ class ADMM:
             rho /= RHO_FACTOR
         return State(theta, copies, duals * (state.rho / rho), rho), primal, dual
 
-    @single_threaded_blas()
     def run(
         self, *, tol: float = 1e-5, max_iter: int = 1000, state: State | None = None
     ) -> tuple[State, int, bool]:

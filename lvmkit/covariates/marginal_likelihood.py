@@ -84,7 +84,6 @@ VARIANCES = tuple(10.0**k for k in range(-6, 4))
 SHARE = 0.15
 
 
-@single_threaded_blas()
 def prior_variance(
     X: Counts, codes: Labels, n_classes: int, folds: list[tuple[Labels, Labels]]
 ) -> float:

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from scipy.sparse.linalg import splu
 
-from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import Design
@@ -123,7 +122,6 @@ class Point:
         return weights + float((gradient[-1] ** 2).sum()) / len(self.probabilities)
 
 
-@single_threaded_blas()
 def minimize(
     problem: Problem, theta: Array, mu: float, *, tolerance: float, max_steps: int
 ) -> tuple[Point, int]:

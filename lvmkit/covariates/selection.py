@@ -115,12 +115,12 @@ def select_covariates(
         raise ValueError(msg)
     values = np.sort(values)
     n_classes = len(reader.classes_)
-    variance = prior_variance or variance_of(rows, codes, n_classes)
     targets = one_hot(codes, n_classes)
     # ν scales the ties to a node that is held at zero: one after every covariate.
     star = Graph(np.arange(d), np.full(d, d), np.ones(d), d + 1)
     solver = Solver(rows, targets, star, ridge=ridge, tol=tol, max_iter=max_iter)
     with single_threaded_blas():
+        variance = prior_variance or variance_of(rows, codes, n_classes)
         masks = np.array([solver.solve(float(value)).labels >= 0 for value in values])
         evidence = [refit(rows, targets, alone(mask), variance).log_evidence for mask in masks]
     best = np.lexsort((-masks.sum(axis=1), evidence))[-1]

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Counts, Labels
 from lvmkit.covariates.certificates import MAX_START, Balance, balance, parts
 from lvmkit.covariates.graph import Graph
@@ -92,7 +91,6 @@ class Solver:
         squares = X.multiply(X).mean(axis=0) if sp.issparse(X) else (X**2).mean(axis=0)
         self._least = MIN_SCALE / (float(np.sqrt(np.max(squares, initial=0.0))) or 1.0)
 
-    @single_threaded_blas()
     def solve(self, nu: float) -> Fused:
         """Solve for `nu` from where the last solution is; infinity fuses all that is connected."""
         if nu == np.inf:

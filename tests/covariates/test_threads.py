@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from threadpoolctl import ThreadpoolController
 
 from lvmkit.core import linalg
-from lvmkit.covariates import marginal_likelihood, newton
+from lvmkit.covariates import convex_clustering, marginal_likelihood, newton
 from lvmkit.covariates.similarities import word_embeddings
 from lvmkit.datasets import make_covariate_clusters
 from lvmkit.models import (
@@ -31,7 +31,11 @@ CASES = {
     ),
     "clusters of k-means": ((KMeans, "fit"), CovariateKMeans(4).fit),
     "weights of k-means": ((LogisticRegression, "fit"), CovariateKMeans(4).fit),
-    "convex": ((LogisticRegression, "fit"), CovariateConvexClustering().fit),
+    "clusters of convex clustering": (
+        (convex_clustering, "_within"),
+        CovariateConvexClustering().fit,
+    ),
+    "weights of convex clustering": ((LogisticRegression, "fit"), CovariateConvexClustering().fit),
     "baselines": (
         (KMeans, "fit"),
         lambda X, y: covariate_baseline_path(CovariateKMeans(), X, y, values=[2, 4]),

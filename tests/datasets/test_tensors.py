@@ -162,6 +162,8 @@ def test_desynpuf_is_downloaded_sample_by_sample(real_data, elsewhere, site, mon
             for place in (elsewhere, real_data)
         )
         assert kept == published
+        when = (elsewhere / "desynpuf" / file).read_bytes()[4:8]
+        assert when == bytes(4), "two downloads differ by their time"
 
 
 def test_a_download_of_several_files_that_fails_names_the_first(elsewhere, monkeypatch):
