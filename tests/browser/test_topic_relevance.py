@@ -138,6 +138,34 @@ def test_words_map_and_comparison_answer_at_once(served):
     told(page, board.state, topic=2, other=0, balance=0.0)
 
 
+SLOW = """
+const { set } = Object.getOwnPropertyDescriptor(WebSocket.prototype, "onmessage");
+Object.defineProperty(WebSocket.prototype, "onmessage", {
+  set(listener) {
+    set.call(this, (message) => setTimeout(() => listener.call(this, message), 700));
+  },
+});
+"""
+
+
+def test_what_the_reader_changed_outlasts_late_answers(address, open_page):
+    page = open_page()
+    page.add_init_script(SLOW)  # what Python says comes 0.7 s late
+    page.goto(address[0])
+    expect(page.locator(".lvm-size")).to_have_count(3)
+    readout = page.locator(".lvm-topic_map .lvm-readout")
+    first = page.locator(".lvm-relevance tbody tr").first
+    again = page.get_by_role("button", name="Sizes by share again")
+    for change in (first, again, first):  # each is heard before the next, and none is answered yet
+        change.click()
+        page.wait_for_timeout(150)
+    expect(readout).to_contain_text("its topics")
+    page.wait_for_timeout(2000)
+    assert "its topics" in readout.inner_text()
+    assert page.locator(".lvm-spread li").count() > 0
+    told(page, address[1][-1].state, term=first.locator("td").first.inner_text())
+
+
 def test_the_map_is_walked_by_keys(served):
     page, board = served
     current = page.locator('.lvm-map g[tabindex="0"]')

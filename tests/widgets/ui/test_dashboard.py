@@ -5,6 +5,7 @@ import weakref
 
 import pytest
 from bokeh.document import Document
+from panel.io.state import set_curdoc
 
 from lvmkit_widgets.ui.dashboard import FAILED, Dashboard
 from lvmkit_widgets.ui.hosts import PageHost, flat_fields
@@ -294,6 +295,31 @@ def test_the_panel_twin_follows_both_ways(board):
     assert board.components["sizes"].selected == 4
     assert board.components["controls"].values == {"k": 5}
     assert page.get_root() is not None
+
+
+def test_python_says_which_messages_it_has_heard(board, monkeypatch, tmp_path):
+    widget, sent = board.widget(), []
+    monkeypatch.setattr(widget, "push", sent.append)
+    board.listen("sizes", "selected", lambda _: setattr(board.components["words"], "text", "told"))
+    widget.set_state({"sizes_selected": 4, "stage_told": 7})
+    (answer,) = sent
+    assert answer["stage_heard"] == 7
+    assert answer["words_text"] == "told"  # both in one message
+    page = board.to_html(tmp_path / "page.html").read_text()
+    assert '"stage_told":0,"stage_heard":0' in page  # no trace of who used it before
+
+
+def test_what_waits_to_be_heard_outlasts_what_python_shows(board):
+    page, document = board.__panel__(), Document()
+    session = Loop()
+    document._session_context = weakref.ref(session)  # as a server does
+    root = page.get_root(document)
+    document.add_root(root)
+    root.data.sizes_selected = 4  # Panel hears of it in a later turn
+    with set_curdoc(document):
+        board.components["sizes"].selected = 2
+    page._change_event(document)
+    assert board.components["sizes"].selected == page.sizes_selected == 4
 
 
 def test_dashboards_of_one_shape_share_their_classes(board):

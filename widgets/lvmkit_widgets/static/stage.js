@@ -1,5 +1,57 @@
 // The stage: heading, layout, sections, tabs, links and files; one part per component.
 
+// A model that keeps what the reader set until Python has heard of it: answers to earlier messages, which are still on
+// their way then, would undo it, and Python, which takes the reader's word as the last, would never say it again.
+function keeping(model) {
+  if (model.get("stage_saved")) return model;
+  const kept = new Map(); // fields to what they were set to, and in which message
+  const followed = new Set();
+  const follow = (name) => {
+    if (!followed.has(name)) model.on(`change:${name}`, check);
+    followed.add(name);
+  };
+  let last = 0; // the newest message of this view
+  let waiting = false;
+  const check = () => {
+    if (waiting) return;
+    waiting = true;
+    // At the end of the turn, when all fields of a message from Python are there.
+    queueMicrotask(() => {
+      waiting = false;
+      const heard = model.get("stage_heard");
+      const elsewhere = model.get("stage_told") > last; // the reader went on in another view of the same model
+      const undone = [];
+      for (const [name, { value, message }] of kept) {
+        if (elsewhere || message <= heard) kept.delete(name);
+        else if (JSON.stringify(model.get(name)) !== JSON.stringify(value)) undone.push([name, value]);
+      }
+      for (const [name, value] of undone) keeper.set(name, value);
+      if (undone.length) keeper.save_changes();
+    });
+  };
+  const keeper = {
+    get: (name) => model.get(name),
+    set(name, value) {
+      kept.set(name, { value, message: Infinity });
+      follow(name);
+      model.set(name, value);
+    },
+    save_changes() {
+      last = Math.max(last, model.get("stage_told")) + 1;
+      for (const one of kept.values()) one.message = Math.min(one.message, last);
+      model.set("stage_told", last);
+      model.save_changes();
+    },
+    on: (event, listener) => model.on(event, listener),
+    off: (event, listener) => model.off(event, listener),
+    dispose() {
+      for (const name of followed) model.off(`change:${name}`, check);
+    },
+  };
+  follow("stage_heard");
+  return keeper;
+}
+
 // A component's view of the shared model: fields without prefix, changes gathered per turn.
 function partOf(model, name, { announce, follow }) {
   const watched = [];
@@ -100,7 +152,8 @@ function helpButton(text, target) {
   return [button, panel];
 }
 
-function stage(model, el, kinds, style) {
+function stage(shared, el, kinds, style) {
+  const model = keeping(shared);
   const root = h("div.lvm", { role: "region" });
   root.append(h("style", { text: style }));
   const voice = h("div.lvm-sr", { role: "status", "aria-live": "polite" });
@@ -320,6 +373,7 @@ function stage(model, el, kinds, style) {
     stopTheme();
     clear();
     main.dispose();
+    model.dispose?.();
     root.remove();
   };
 }

@@ -131,6 +131,9 @@ class Sync:
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
         changes = self._understood(changes)
+        if "stage_told" in changes:
+            # Said with the answer: until it comes, the page keeps what the reader set.
+            self._update("stage", {"heard": changes["stage_told"]})
         late: list[Callable[[Any], None]] = []
         self._late = late
         try:

@@ -18,7 +18,11 @@ class Shell(Component):
     """The dashboard's own fields: its heading, layout, open tabs, links, and files handed over."""
 
     kind: ClassVar[str] = "stage"
-    sent: ClassVar[Mapping[str, Rule]] = {"tabs": rules.tabs, "file_taken": rules.count}
+    sent: ClassVar[Mapping[str, Rule]] = {
+        "tabs": rules.tabs,
+        "file_taken": rules.count,
+        "told": rules.count,
+    }
 
     subtitle = param.String("", doc="One line under the heading, such as cohort and size.")
     layout = Field(default=None, doc="Where the components stand; see `Dashboard`.")
@@ -31,6 +35,8 @@ class Shell(Component):
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
     file_taken = Event(doc="The browser has saved the file.")
+    told = param.Integer(0, doc="Number of the newest message of a browser.")
+    heard = param.Integer(0, doc="Number of the newest message that Python has taken.")
 
 
 class Form(Component):
