@@ -2,6 +2,7 @@
 
 import csv
 import re
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -297,3 +298,76 @@ def test_help_opens_and_tabs_follow_arrows_and_python(page, board):
     page.keyboard.press("ArrowRight")
     expect(page.locator(".lvm-heat")).to_be_visible()
     reached(page, lambda: board.stage.tabs == {"views": 1})
+
+
+MODEL = """() => {
+  const values = { stage_saved: false, stage_told: 3, stage_heard: 3, part_a: "old", part_b: "old" };
+  const heard = {};
+  const changed = (name) => heard[name]?.forEach((listener) => listener());
+  const model = {
+    sent: [],
+    get: (name) => values[name],
+    set: (name, value) => ((values[name] = value), changed(name)),
+    save_changes: () => model.sent.push(values.stage_told),
+    on: (event, listener) => (heard[event.slice(7)] ??= new Set()).add(listener),
+    off: (event, listener) => heard[event.slice(7)]?.delete(listener),
+    // What comes from Python, or from another view, comes at once.
+    come: (news) => (Object.assign(values, news), Object.keys(news).forEach(changed), Promise.resolve()),
+  };
+  window.model = model;
+  window.kept = keeping(model);
+  window.ask = (changes) => {
+    Object.entries(changes).forEach(([name, value]) => kept.set(name, value));
+    kept.save_changes();
+  };
+  window.shown = () => [model.get("part_a"), model.get("part_b")];
+}"""
+
+
+@pytest.fixture
+def kept(open_page):
+    """A page with a model that keeps what the reader set, and nothing else."""
+    page = open_page()
+    page.add_script_tag(path=files("lvmkit_widgets") / "static" / "stage.js")
+    page.evaluate(MODEL)
+    return page
+
+
+def test_late_answers_do_not_undo_what_the_reader_set(kept):
+    kept.evaluate("() => { ask({ part_a: 'first' }); ask({ part_a: 'second', part_b: 'mine' }); }")
+    kept.evaluate("() => model.come({ stage_heard: 4, part_a: 'answer', part_b: 'other' })")
+    assert kept.evaluate("shown()") == ["second", "mine"]
+    assert kept.evaluate("model.sent") == [
+        4,
+        5,
+        6,
+    ]  # said again: the host takes its own push as known
+    kept.evaluate("() => model.come({ stage_heard: 6, part_a: 'last' })")
+    assert kept.evaluate("shown()") == ["last", "mine"]  # Python has heard it all and decides
+    kept.evaluate("() => model.come({ part_b: 'later' })")
+    assert kept.evaluate("shown()") == ["last", "later"]
+    assert kept.evaluate("model.sent") == [4, 5, 6]
+
+
+def test_what_is_heard_and_answered_alike_is_sent_once(kept):
+    kept.evaluate("() => ask({ part_a: [1, { b: 2 }] })")
+    kept.evaluate("() => model.come({ part_a: [1, { b: 2 }] })")
+    kept.evaluate("() => model.come({ stage_heard: 4, part_a: 'answer' })")
+    assert kept.evaluate("shown()[0]") == "answer"
+    assert kept.evaluate("model.sent") == [4]
+
+
+def test_the_reader_may_go_on_in_another_view_of_the_same_model(kept):
+    kept.evaluate("() => ask({ part_a: 'here' })")
+    kept.evaluate("() => model.come({ part_a: 'there', stage_told: 5 })")
+    assert kept.evaluate("shown()[0]") == "there"
+    kept.evaluate("() => ask({ part_b: 'here again' })")
+    assert kept.evaluate("model.sent") == [4, 6]
+    kept.evaluate("() => model.come({ stage_heard: 5, part_b: 'answer' })")
+    assert kept.evaluate("shown()") == ["there", "here again"]
+
+
+def test_a_closed_view_leaves_the_model_alone(kept):
+    kept.evaluate("() => { ask({ part_a: 'mine' }); kept.dispose(); }")
+    kept.evaluate("() => model.come({ part_a: 'answer' })")
+    assert kept.evaluate("shown()[0]") == "answer"

@@ -6,18 +6,10 @@ function keeping(model) {
   if (model.get("stage_saved")) return model;
   const kept = new Map(); // fields to what they were set to, and in which message
   const followed = new Set();
-  const follow = (name) => {
-    if (!followed.has(name)) model.on(`change:${name}`, check);
-    followed.add(name);
-  };
   let last = 0; // the newest message of this view
-  let waiting = false;
   const check = () => {
-    if (waiting) return;
-    waiting = true;
     // At the end of the turn, when all fields of a message from Python are there.
     queueMicrotask(() => {
-      waiting = false;
       const heard = model.get("stage_heard");
       const elsewhere = model.get("stage_told") > last; // the reader went on in another view of the same model
       const undone = [];
@@ -33,7 +25,8 @@ function keeping(model) {
     get: (name) => model.get(name),
     set(name, value) {
       kept.set(name, { value, message: Infinity });
-      follow(name);
+      if (!followed.has(name)) model.on(`change:${name}`, check);
+      followed.add(name);
       model.set(name, value);
     },
     save_changes() {
@@ -48,7 +41,6 @@ function keeping(model) {
       for (const name of followed) model.off(`change:${name}`, check);
     },
   };
-  follow("stage_heard");
   return keeper;
 }
 
