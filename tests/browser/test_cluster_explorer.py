@@ -235,6 +235,15 @@ def test_no_tab_is_wider_than_the_window(served, width, assert_fits):
         assert_fits(page, width, name)
 
 
+def test_meanings_have_room_for_a_long_word(served):
+    page, _ = served
+    tab(page, "What marks it")
+    for width in (1280, 1000, 800):
+        page.set_viewport_size({"width": width, "height": 900})
+        meaning = page.locator(".lvm-relevance td.lvm-cell-title").first
+        assert meaning.bounding_box()["width"] > 120, width  # "hypertension"
+
+
 def test_the_explorer_follows_the_dark_theme_of_jupyterlab(lab, open_page):
     page = open_page(width=1400)
     show = "from lvmkit_widgets.clusters.dashboard import ClusterExplorer\nClusterExplorer(model, cohort)"
