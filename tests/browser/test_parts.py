@@ -367,6 +367,14 @@ def test_the_reader_may_go_on_in_another_view_of_the_same_model(kept):
     assert kept.evaluate("shown()") == ["there", "here again"]
 
 
+def test_messages_are_numbered_above_those_of_other_hosts(kept):
+    kept.evaluate("() => model.come({ stage_heard: 20 })")
+    kept.evaluate("() => ask({ part_a: 'mine' })")
+    kept.evaluate("() => model.come({ part_a: 'answer' })")
+    assert kept.evaluate("shown()[0]") == "mine"
+    assert kept.evaluate("model.sent") == [21, 22]
+
+
 def test_a_closed_view_leaves_the_model_alone(kept):
     kept.evaluate("() => { ask({ part_a: 'mine' }); kept.dispose(); }")
     kept.evaluate("() => model.come({ part_a: 'answer' })")

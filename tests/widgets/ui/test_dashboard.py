@@ -73,7 +73,12 @@ def test_what_a_listener_sets_reaches_hosts_as_one_change(board, view):
     board.listen("sizes", "selected", chosen)
     board._sync.receive({"sizes_selected": 2}, None)
     assert view.shown == [
-        {"sizes_selected": 2, "words_text": "cluster 2", "table_rows": [{"id": 1}]}
+        {
+            "stage_heard": 0,
+            "sizes_selected": 2,
+            "words_text": "cluster 2",
+            "table_rows": [{"id": 1}],
+        }
     ]
 
 
@@ -297,7 +302,7 @@ def test_the_panel_twin_follows_both_ways(board):
     assert page.get_root() is not None
 
 
-def test_python_says_which_messages_it_has_heard(board, monkeypatch, tmp_path):
+def test_python_says_of_which_messages_it_knew(board, monkeypatch, tmp_path):
     widget, sent = board.widget(), []
     monkeypatch.setattr(widget, "push", sent.append)
     board.listen("sizes", "selected", lambda _: setattr(board.components["words"], "text", "told"))
@@ -305,6 +310,11 @@ def test_python_says_which_messages_it_has_heard(board, monkeypatch, tmp_path):
     (answer,) = sent
     assert answer["stage_heard"] == 7
     assert answer["words_text"] == "told"  # both in one message
+    widget.set_state({"stage_told": 8})
+    assert len(sent) == 1  # nothing to say
+    board._sync.receive({"stage_told": 2}, None)  # of another view, which counts by itself
+    board.components["words"].text = "later"
+    assert sent[1] == {"stage_heard": 8, "words_text": "later"}
     page = board.to_html(tmp_path / "page.html").read_text()
     assert '"stage_told":0,"stage_heard":0' in page  # no trace of who used it before
 

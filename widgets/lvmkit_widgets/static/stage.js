@@ -30,7 +30,7 @@ function keeping(model) {
       model.set(name, value);
     },
     save_changes() {
-      last = Math.max(last, model.get("stage_told")) + 1;
+      last = Math.max(last, model.get("stage_told"), model.get("stage_heard")) + 1;
       for (const one of kept.values()) one.message = Math.min(one.message, last);
       model.set("stage_told", last);
       model.save_changes();

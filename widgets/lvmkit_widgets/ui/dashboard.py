@@ -303,12 +303,7 @@ class Dashboard(Viewer):
             clean = type(part)(**{**part.state(), **fields}).state()
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
-        state |= {
-            "stage_file": b"",
-            "stage_file_sent": [0, None],
-            "stage_told": 0,
-            "stage_heard": 0,
-        }
+        state |= {"stage_file": b"", "stage_file_sent": [0, None]}
         kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
         return write_page(path, title=self.stage.title, state=state, kinds=kinds)
 

@@ -39,6 +39,7 @@ class Sync:
         self._lock = threading.RLock()
         self._depth = 0
         self._pending: dict[str, Any] = {}
+        self._heard = 0  # number of the newest message of a page
         self._refused: dict[str, int] = {}  # events to their highest count that was not taken
         self._views: dict[str, Any] = {}
         self._late: list[Callable[[Any], None]] | None = (
@@ -131,9 +132,7 @@ class Sync:
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
         changes = self._understood(changes)
-        if "stage_told" in changes:
-            # Said with the answer: until it comes, the page keeps what the reader set.
-            self._update("stage", {"heard": changes["stage_told"]})
+        self._heard = max(self._heard, changes.pop("stage_told", 0))
         late: list[Callable[[Any], None]] = []
         self._late = late
         try:
@@ -302,11 +301,11 @@ class Sync:
         return note
 
     def _flush(self) -> None:
-        """Send what was set to every host."""
+        """Send what was set to every host, and which messages that takes into account."""
         changes, self._pending = self._pending, {}
         if changes:
             for view in self._views.values():
-                view.push(changes)
+                view.push({"stage_heard": self._heard} | changes)
 
 
 def is_plain(value: Any, depth: int = DEEPEST) -> bool:

@@ -35,8 +35,10 @@ class Shell(Component):
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
     file_taken = Event(doc="The browser has saved the file.")
-    told = param.Integer(0, doc="Number of the newest message of a browser.")
-    heard = param.Integer(0, doc="Number of the newest message that Python has taken.")
+    told = param.Integer(0, doc="In a page: the number of its newest message.")
+    heard = param.Integer(
+        0, doc="In a page: the newest message that Python knew of when it last said something."
+    )
 
 
 class Form(Component):
