@@ -166,6 +166,18 @@ def test_what_the_reader_changed_outlasts_late_answers(address, open_page):
     told(page, address[1][-1].state, term=first.locator("td").first.inner_text())
 
 
+def test_what_a_click_sets_is_one_message(address, open_page):
+    page, sent = open_page(), []
+    page.on("websocket", lambda s: s.on("framesent", lambda frame: sent.append(str(frame))))
+    page.goto(address[0])
+    expect(page.locator(".lvm-size")).to_have_count(3)
+    page.locator(".lvm-relevance tbody tr").first.click()
+    told(page, address[1][-1].state, term=page.locator(".lvm-relevance td").first.inner_text())
+    (message,) = (frame for frame in sent if "relevance_code" in frame)
+    assert "map_spread" in message  # the word, its topics and totals
+    assert "relevance_pick" in message  # and that it was picked
+
+
 def test_the_map_is_walked_by_keys(served):
     page, board = served
     current = page.locator('.lvm-map g[tabindex="0"]')

@@ -4,8 +4,10 @@
 // their way then, would undo it, and Python, which takes the reader's word as the last, would never say it again.
 function keeping(model) {
   if (model.get("stage_saved")) return model;
+  const panels = model.model?.data; // Panel's own way would send a message for each field
   const kept = new Map(); // fields to what they were set to, and in which message
   const followed = new Set();
+  let unsent = {};
   let last = 0; // the newest message of this view
   const check = () => {
     // At the end of the turn, when all fields of a message from Python are there.
@@ -24,14 +26,19 @@ function keeping(model) {
   const keeper = {
     get: (name) => model.get(name),
     set(name, value) {
-      kept.set(name, { value, message: Infinity });
-      if (!followed.has(name)) model.on(`change:${name}`, check);
-      followed.add(name);
-      model.set(name, value);
+      unsent[name] = value;
+      if (!panels) model.set(name, value);
     },
     save_changes() {
       last = Math.max(last, model.get("stage_told"), model.get("stage_heard")) + 1;
-      for (const one of kept.values()) one.message = Math.min(one.message, last);
+      for (const [name, value] of Object.entries(unsent)) {
+        kept.set(name, { value, message: last });
+        if (!followed.has(name)) model.on(`change:${name}`, check);
+        followed.add(name);
+      }
+      const changes = { ...unsent, stage_told: last };
+      unsent = {};
+      if (panels) return panels.setv(changes);
       model.set("stage_told", last);
       model.save_changes();
     },
