@@ -362,9 +362,11 @@ def test_the_reader_may_go_on_in_another_view_of_the_same_model(kept):
     kept.evaluate("() => model.come({ part_a: 'there', stage_told: 5 })")
     assert kept.evaluate("shown()[0]") == "there"
     kept.evaluate("() => ask({ part_b: 'here again' })")
+    kept.evaluate("() => model.come({ part_a: 'there too' })")
+    assert kept.evaluate("shown()") == ["there too", "here again"]
     assert kept.evaluate("model.sent") == [4, 6]
     kept.evaluate("() => model.come({ stage_heard: 5, part_b: 'answer' })")
-    assert kept.evaluate("shown()") == ["there", "here again"]
+    assert kept.evaluate("shown()") == ["there too", "here again"]
 
 
 def test_messages_are_numbered_above_those_of_other_hosts(kept):

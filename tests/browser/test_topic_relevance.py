@@ -164,6 +164,11 @@ def test_what_the_reader_changed_outlasts_late_answers(address, open_page):
     assert "its topics" in readout.inner_text()
     assert page.locator(".lvm-spread li").count() > 0
     told(page, address[1][-1].state, term=first.locator("td").first.inner_text())
+    page.locator(".lvm-size").nth(2).click()  # the model below has no such topic
+    page.get_by_role("slider", name="Number of topics").press("Home")
+    expect(page.locator(".lvm-size")).to_have_count(2)  # by now Python has heard, and decides
+    state = address[1][-1].state
+    expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", str(state.topic))
 
 
 def test_what_a_click_sets_is_one_message(address, open_page):
