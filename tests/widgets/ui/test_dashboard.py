@@ -319,6 +319,23 @@ def test_python_says_of_which_messages_it_knew(board, monkeypatch, tmp_path):
     assert '"stage_told":0,"stage_heard":0' in page  # no trace of who used it before
 
 
+def test_what_a_page_shows_again_is_no_news(board, monkeypatch):
+    widget, heard = board.widget(), []
+    board.listen("sizes", "selected", heard.append)
+    widget.set_state({"sizes_selected": 4, "stage_told": 1})
+    board.components["sizes"].selected = 2  # by now Python has changed its mind
+    widget.set_state({"sizes_selected": 4, "stage_repeated": 1})
+    assert board.components["sizes"].selected == widget.sizes_selected == 2
+    sent = []
+    monkeypatch.setattr(widget, "send_state", sent.append)
+    widget.set_state({"sizes_selected": 2, "stage_repeated": 2})
+    assert not any(sent)
+    widget.set_state(
+        {"sizes_selected": 5, "stage_repeated": 3, "stage_told": 2}
+    )  # merged on the way
+    assert heard == [4, 2, 5]
+
+
 def test_what_waits_to_be_heard_outlasts_what_python_shows(board):
     page, document = board.__panel__(), Document()
     session = Loop()

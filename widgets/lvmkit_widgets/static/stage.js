@@ -14,16 +14,21 @@ function keeping(model) {
     queueMicrotask(() => {
       const heard = model.get("stage_heard");
       const elsewhere = model.get("stage_told") > last; // the reader went on in another view of the same model
-      const undone = [];
+      const undone = {};
       for (const [name, { value, message }] of kept) {
         if (elsewhere || message <= heard) kept.delete(name);
-        else if (JSON.stringify(model.get(name)) !== JSON.stringify(value)) undone.push([name, value]);
+        else if (JSON.stringify(model.get(name)) !== JSON.stringify(value)) undone[name] = value;
       }
-      for (const [name, value] of undone) keeper.set(name, value);
-      if (undone.length) keeper.save_changes();
+      // Hosts cannot show a value without sending it; Python takes it for what it is, and not for news.
+      if (Object.keys(undone).length) send({ ...undone, stage_repeated: model.get("stage_repeated") + 1 });
     });
   };
-  const keeper = {
+  const send = (changes) => {
+    if (panels) return panels.setv(changes);
+    for (const [name, value] of Object.entries(changes)) model.set(name, value);
+    model.save_changes();
+  };
+  return {
     get: (name) => model.get(name),
     set(name, value) {
       unsent[name] = value;
@@ -36,11 +41,8 @@ function keeping(model) {
         if (!followed.has(name)) model.on(`change:${name}`, check);
         followed.add(name);
       }
-      const changes = { ...unsent, stage_told: last };
+      send({ ...unsent, stage_told: last });
       unsent = {};
-      if (panels) return panels.setv(changes);
-      model.set("stage_told", last);
-      model.save_changes();
     },
     on: (event, listener) => model.on(event, listener),
     off: (event, listener) => model.off(event, listener),
@@ -48,7 +50,6 @@ function keeping(model) {
       for (const name of followed) model.off(`change:${name}`, check);
     },
   };
-  return keeper;
 }
 
 // A component's view of the shared model: fields without prefix, changes gathered per turn.

@@ -131,8 +131,14 @@ class Sync:
 
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
+        if "stage_repeated" in changes and "stage_told" not in changes:
+            # No news: the page undid an answer that was out of date. If Python has changed its mind since, it says so.
+            for key in self._flat.keys() & changes.keys() - {"stage_repeated"}:
+                self._show_again(key)
+            return
         changes = self._understood(changes)
         self._heard = max(self._heard, changes.pop("stage_told", 0))
+        changes.pop("stage_repeated", None)
         late: list[Callable[[Any], None]] = []
         self._late = late
         try:

@@ -22,6 +22,7 @@ class Shell(Component):
         "tabs": rules.tabs,
         "file_taken": rules.count,
         "told": rules.count,
+        "repeated": rules.count,
     }
 
     subtitle = param.String("", doc="One line under the heading, such as cohort and size.")
@@ -35,10 +36,10 @@ class Shell(Component):
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
     file_taken = Event(doc="The browser has saved the file.")
-    told = param.Integer(0, doc="In a page: the number of its newest message.")
-    heard = param.Integer(
-        0, doc="In a page: the newest message that Python knew of when it last said something."
-    )
+    # How a page and Python tell answers that are out of date: see `keeping` in ``static/stage.js``.
+    told = param.Integer(0, doc="In a page: number of its newest message.")
+    heard = param.Integer(0, doc="In a page: newest message Python knew of when it spoke last.")
+    repeated = param.Integer(0, doc="In a page: how often it showed again what the reader set.")
 
 
 class Form(Component):
