@@ -301,7 +301,7 @@ def test_help_opens_and_tabs_follow_arrows_and_python(page, board):
 
 
 MODEL = """() => {
-  const stage = { stage_saved: false, stage_told: 3, stage_heard: 3, stage_repeated: 0 };
+  const stage = { stage_saved: false, stage_told: 3, stage_heard: 3, stage_repeated: [0, []] };
   const values = { ...stage, part_a: "old", part_b: "old" };
   const heard = {};
   const changed = (name) => heard[name]?.forEach((listener) => listener());
@@ -309,7 +309,7 @@ MODEL = """() => {
     sent: [],
     get: (name) => values[name],
     set: (name, value) => ((values[name] = value), changed(name)),
-    save_changes: () => model.sent.push(values.stage_told + values.stage_repeated / 10),
+    save_changes: () => model.sent.push([values.stage_told, ...values.stage_repeated[1]].join(" ")),
     on: (event, listener) => (heard[event.slice(7)] ??= new Set()).add(listener),
     off: (event, listener) => heard[event.slice(7)]?.delete(listener),
     // What comes from Python, or from another view, comes at once.
@@ -338,14 +338,16 @@ def test_late_answers_do_not_undo_what_the_reader_set(kept):
     kept.evaluate("() => { ask({ part_a: 'first' }); ask({ part_a: 'second', part_b: 'mine' }); }")
     kept.evaluate("() => model.come({ stage_heard: 4, part_a: 'answer', part_b: 'other' })")
     assert kept.evaluate("shown()") == ["second", "mine"]
-    assert kept.evaluate("model.sent") == [4, 5, 5.1]  # shown again, which is no news
+    assert kept.evaluate("model.sent") == ["4", "5", "5 part_a part_b"]  # shown again
     kept.evaluate("() => model.come({ stage_heard: 4, part_a: 'another' })")
     assert kept.evaluate("shown()") == ["second", "mine"]
     kept.evaluate("() => model.come({ stage_heard: 5, part_a: 'last' })")
     assert kept.evaluate("shown()") == ["last", "mine"]  # Python has heard it all and decides
     kept.evaluate("() => model.come({ part_b: 'later' })")
     assert kept.evaluate("shown()") == ["last", "later"]
-    assert kept.evaluate("model.sent") == [4, 5, 5.1, 5.2]
+    kept.evaluate("() => ask({ part_a: 'third' })")
+    shown_again = ["5 part_a part_b"] * 2
+    assert kept.evaluate("model.sent") == ["4", "5", *shown_again, "6 part_b"]
 
 
 def test_what_is_heard_and_answered_alike_is_sent_once(kept):
@@ -353,7 +355,7 @@ def test_what_is_heard_and_answered_alike_is_sent_once(kept):
     kept.evaluate("() => model.come({ part_a: [1, { b: 2 }] })")
     kept.evaluate("() => model.come({ stage_heard: 4, part_a: 'answer' })")
     assert kept.evaluate("shown()[0]") == "answer"
-    assert kept.evaluate("model.sent") == [4]
+    assert kept.evaluate("model.sent") == ["4"]
 
 
 def test_the_reader_may_go_on_in_another_view_of_the_same_model(kept):
@@ -363,7 +365,7 @@ def test_the_reader_may_go_on_in_another_view_of_the_same_model(kept):
     kept.evaluate("() => ask({ part_b: 'here again' })")
     kept.evaluate("() => model.come({ part_a: 'there too' })")
     assert kept.evaluate("shown()") == ["there too", "here again"]
-    assert kept.evaluate("model.sent") == [4, 6]
+    assert kept.evaluate("model.sent") == ["4", "6"]
     kept.evaluate("() => model.come({ stage_heard: 5, part_b: 'answer' })")
     assert kept.evaluate("shown()") == ["there too", "here again"]
 
@@ -373,7 +375,7 @@ def test_messages_are_numbered_above_those_of_other_hosts(kept):
     kept.evaluate("() => ask({ part_a: 'mine' })")
     kept.evaluate("() => model.come({ part_a: 'answer' })")
     assert kept.evaluate("shown()[0]") == "mine"
-    assert kept.evaluate("model.sent") == [21, 21.1]
+    assert kept.evaluate("model.sent") == ["21", "21 part_a"]
 
 
 def test_a_closed_view_leaves_the_model_alone(kept):

@@ -324,16 +324,19 @@ def test_what_a_page_shows_again_is_no_news(board, monkeypatch):
     board.listen("sizes", "selected", heard.append)
     widget.set_state({"sizes_selected": 4, "stage_told": 1})
     board.components["sizes"].selected = 2  # by now Python has changed its mind
-    widget.set_state({"sizes_selected": 4, "stage_repeated": 1})
+    again = {"sizes_selected": 4, "stage_repeated": [1, ["sizes_selected"]]}
+    widget.set_state(again)
     assert board.components["sizes"].selected == widget.sizes_selected == 2
-    sent = []
-    monkeypatch.setattr(widget, "send_state", sent.append)
-    widget.set_state({"sizes_selected": 2, "stage_repeated": 2})
-    assert not any(sent)
-    widget.set_state(
-        {"sizes_selected": 5, "stage_repeated": 3, "stage_told": 2}
-    )  # merged on the way
-    assert heard == [4, 2, 5]
+    values = {"controls_values": {"k": 7}, "stage_told": 2}
+    widget.set_state(again | values)  # a host merged two messages
+    assert board.components["controls"].values == {"k": 7}
+    assert board.components["sizes"].selected == widget.sizes_selected == 2
+    widget.set_state({"sizes_selected": 3, "stage_repeated": [2, []], "stage_told": 3})
+    assert heard == [4, 2, 3]
+    for wrong in (7, [1], [1, 2], [1, [{}]], ["x", []]):
+        widget.set_state({"stage_repeated": wrong, "sizes_selected": 1})
+        widget.set_state({"sizes_selected": 3})
+    assert heard == [4, 2, 3] + [1, 3] * 5
 
 
 def test_what_waits_to_be_heard_outlasts_what_python_shows(board):

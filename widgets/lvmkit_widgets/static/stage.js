@@ -6,6 +6,7 @@ function keeping(model) {
   if (model.get("stage_saved")) return model;
   const panels = model.model?.data; // Panel's own way would send a message for each field
   const kept = new Map(); // fields to what they were set to, and in which message
+  const repeated = new Set(); // fields that were last sent to show them again, which is no news to Python
   const followed = new Set();
   let unsent = {};
   let last = 0; // the newest message of this view
@@ -19,10 +20,11 @@ function keeping(model) {
         if (elsewhere || message <= heard) kept.delete(name);
         else if (JSON.stringify(model.get(name)) !== JSON.stringify(value)) undone[name] = value;
       }
-      // Hosts cannot show a value without sending it; Python takes it for what it is, and not for news.
-      if (Object.keys(undone).length) send({ ...undone, stage_repeated: model.get("stage_repeated") + 1 });
+      for (const name of Object.keys(undone)) repeated.add(name);
+      if (Object.keys(undone).length) send({ ...undone, stage_repeated: repeats() }); // hosts show nothing unsent
     });
   };
+  const repeats = () => [model.get("stage_repeated")[0] + 1, [...repeated]];
   const send = (changes) => {
     if (panels) return panels.setv(changes);
     for (const [name, value] of Object.entries(changes)) model.set(name, value);
@@ -36,12 +38,14 @@ function keeping(model) {
     },
     save_changes() {
       last = Math.max(last, model.get("stage_told"), model.get("stage_heard")) + 1;
+      const news = { stage_told: last };
       for (const [name, value] of Object.entries(unsent)) {
+        if (repeated.delete(name)) news.stage_repeated = repeats();
         kept.set(name, { value, message: last });
         if (!followed.has(name)) model.on(`change:${name}`, check);
         followed.add(name);
       }
-      send({ ...unsent, stage_told: last });
+      send({ ...unsent, ...news });
       unsent = {};
     },
     on: (event, listener) => model.on(event, listener),

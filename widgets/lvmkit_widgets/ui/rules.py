@@ -91,6 +91,13 @@ def count(_part: Any, _parts: Parts, value: Any) -> str:
     return "" if is_place(value, _ANY) else "a whole number from 0"
 
 
+def repeats(_part: Any, _parts: Parts, value: Any) -> str:
+    """Take a count, and the names of fields."""
+    fits = isinstance(value, list | tuple) and len(value) == 2 and is_place(value[0], _ANY)
+    fits = fits and isinstance(value[1], list | tuple) and all(isinstance(x, str) for x in value[1])
+    return "" if fits else "a count and the names of fields"
+
+
 def flag(_part: Any, _parts: Parts, value: Any) -> str:
     """Take yes or no."""
     return "" if isinstance(value, bool) else "yes or no"

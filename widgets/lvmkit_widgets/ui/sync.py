@@ -131,14 +131,8 @@ class Sync:
 
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
-        if "stage_repeated" in changes and "stage_told" not in changes:
-            # No news: the page undid an answer that was out of date. If Python has changed its mind since, it says so.
-            for key in self._flat.keys() & changes.keys() - {"stage_repeated"}:
-                self._show_again(key)
-            return
-        changes = self._understood(changes)
+        changes = self._understood(self._news(changes))
         self._heard = max(self._heard, changes.pop("stage_told", 0))
-        changes.pop("stage_repeated", None)
         late: list[Callable[[Any], None]] = []
         self._late = late
         try:
@@ -155,6 +149,16 @@ class Sync:
                     if happened[0] > known:
                         self._fire(name, field, happened)
                 self._fire(name, field, value)
+
+    def _news(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Return changes without what a page only shows again, as it undid an answer that was out of date."""
+        news = dict(changes)
+        marked = news.pop("stage_repeated", None)
+        if marked is not None and not self._refusal("stage", "repeated", marked):
+            for key in news.keys() & self._flat.keys() & set(marked[1]):
+                self._show_again(key)  # where Python has changed its mind since
+                del news[key]
+        return news
 
     def _hear(self, state: dict[str, dict[str, Any]]) -> None:
         """Set fields by component, and then call their listeners."""

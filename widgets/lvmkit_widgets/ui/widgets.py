@@ -22,7 +22,7 @@ class Shell(Component):
         "tabs": rules.tabs,
         "file_taken": rules.count,
         "told": rules.count,
-        "repeated": rules.count,
+        "repeated": rules.repeats,
     }
 
     subtitle = param.String("", doc="One line under the heading, such as cohort and size.")
@@ -39,7 +39,11 @@ class Shell(Component):
     # How a page and Python tell answers that are out of date: see `keeping` in ``static/stage.js``.
     told = param.Integer(0, doc="In a page: number of its newest message.")
     heard = param.Integer(0, doc="In a page: newest message Python knew of when it spoke last.")
-    repeated = param.Integer(0, doc="In a page: how often it showed again what the reader set.")
+    repeated = Field(
+        default=[0, []],
+        instantiate=True,
+        doc="In a page: [count, names] of fields it showed again.",
+    )
 
 
 class Form(Component):
