@@ -196,7 +196,9 @@ def counted(found: Any, key: str) -> bool:
     name, field = found._sync._flat[key]
     part = found._sync.parts[name]
     told = part.kind == "status" or field in {"errors", "busy"} or key == "stage_file"
-    return not told and field not in part.events() and key != "stage_file_sent"
+    # Numbers of messages, which go on as those of events do, and which Python sends to no page.
+    numbers = key in {"stage_file_sent", "stage_told", "stage_heard", "stage_repeated"}
+    return not told and field not in part.events() and not numbers
 
 
 def spoiled(whole: Mapping[str, Any]) -> Iterator[tuple[str, Callable[[], Any]]]:

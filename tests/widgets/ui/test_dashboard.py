@@ -316,7 +316,7 @@ def test_python_says_of_which_messages_it_knew(board, monkeypatch, tmp_path):
     board.components["words"].text = "later"
     assert sent[1] == {"stage_heard": 8, "words_text": "later"}
     page = board.to_html(tmp_path / "page.html").read_text()
-    assert '"stage_told":0,"stage_heard":0' in page  # no trace of who used it before
+    assert '"stage_told":0,"stage_heard":0,"stage_repeated":[0,[]]' in page  # no trace of its use
 
 
 def test_what_a_page_shows_again_is_no_news(board, monkeypatch):

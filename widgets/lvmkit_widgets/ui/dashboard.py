@@ -303,7 +303,8 @@ class Dashboard(Viewer):
             clean = type(part)(**{**part.state(), **fields}).state()
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
-        state |= {"stage_file": b"", "stage_file_sent": [0, None]}
+        of_a_page = ("file", "file_sent", "told", "heard", "repeated")
+        state |= {f"stage_{field}": getattr(Shell(), field) for field in of_a_page}
         kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
         return write_page(path, title=self.stage.title, state=state, kinds=kinds)
 

@@ -39,7 +39,6 @@ class Sync:
         self._lock = threading.RLock()
         self._depth = 0
         self._pending: dict[str, Any] = {}
-        self._heard = 0  # number of the newest message of a page
         self._refused: dict[str, int] = {}  # events to their highest count that was not taken
         self._views: dict[str, Any] = {}
         self._late: list[Callable[[Any], None]] | None = (
@@ -132,7 +131,8 @@ class Sync:
     def _take(self, changes: Mapping[str, Any]) -> None:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
         changes = self._understood(self._news(changes))
-        self._heard = max(self._heard, changes.pop("stage_told", 0))
+        if (told := changes.pop("stage_told", None)) is not None:
+            self._note(told=told, heard=max(told, self._heard))
         late: list[Callable[[Any], None]] = []
         self._late = late
         try:
@@ -153,12 +153,24 @@ class Sync:
     def _news(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes without what a page only shows again, as it undid an answer that was out of date."""
         news = dict(changes)
-        marked = news.pop("stage_repeated", None)
+        marked = news.get("stage_repeated")
         if marked is not None and not self._refusal("stage", "repeated", marked):
+            self._note(repeated=news.pop("stage_repeated"))
             for key in news.keys() & self._flat.keys() & set(marked[1]):
                 self._show_again(key)  # where Python has changed its mind since
                 del news[key]
         return news
+
+    def _note(self, **fields: Any) -> None:
+        """Keep what a page says of its messages, which is nothing to tell hosts."""
+        with param.discard_events(self.parts["stage"]):
+            self.parts["stage"].param.update(**fields)
+
+    @property
+    def _heard(self) -> int:
+        """Number of the newest message of a page."""
+        stage: Any = self.parts["stage"]
+        return int(stage.heard)
 
     def _hear(self, state: dict[str, dict[str, Any]]) -> None:
         """Set fields by component, and then call their listeners."""

@@ -37,12 +37,12 @@ class Shell(Component):
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
     file_taken = Event(doc="The browser has saved the file.")
     # How a page and Python tell answers that are out of date: see `keeping` in ``static/stage.js``.
-    told = param.Integer(0, doc="In a page: number of its newest message.")
-    heard = param.Integer(0, doc="In a page: newest message Python knew of when it spoke last.")
+    told = param.Integer(0, doc="Number of the newest message of a page.")
+    heard = param.Integer(0, doc="The largest of them that Python has taken.")
     repeated = Field(
         default=[0, []],
         instantiate=True,
-        doc="In a page: [count, names] of fields it showed again.",
+        doc="[count, names] of fields that a page showed again.",
     )
 
 
