@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import ThreadpoolController
 
-from lvmkit.core.typing import Counts
+from lvmkit.core.typing import Array, Counts
 from lvmkit.core.validation import require_number
 
 T = TypeVar("T")
@@ -40,33 +40,49 @@ def rows_between(X: Counts, start: int, stop: int) -> Any:
 
 
 def map_blocks(
-    function: Callable[[Any], T], X: Counts, size: int = BLOCK_ROWS, *, workers: int | None = None
+    function: Callable[..., T],
+    X: Counts,
+    size: int = BLOCK_ROWS,
+    *,
+    along: Array | None = None,
+    workers: int | None = None,
 ) -> Iterator[T]:
-    """Apply `function` to every row block on a pool of threads; results come in the order of the rows."""
+    """Apply `function` to every row block, and to its part of `along`, on threads; results in the order of the rows."""
     # The blocks do not depend on the number of cores and their results are taken in order, so that sums over them are
     # the same on every machine. At most two blocks per thread wait, so that memory stays bounded.
     if sparse.issparse(X) and X.format != "csr":
         X = sparse.csr_array(X)
     workers = workers or n_threads()
+    blocks = cut_along(X, along, size)
     if workers == 1 or X.shape[0] <= size:
-        yield from map(function, row_blocks(X, size))
+        yield from (function(*block) for block in blocks)
         return
     with ThreadPoolExecutor(workers) as pool:
         waiting = []
-        for block in row_blocks(X, size):
-            waiting.append(pool.submit(function, block))
+        for block in blocks:
+            waiting.append(pool.submit(function, *block))
             if len(waiting) > 2 * workers:
                 yield waiting.pop(0).result()
         for future in waiting:
             yield future.result()
 
 
+def cut_along(X: Counts, along: Array | None, size: int = BLOCK_ROWS) -> Iterator[tuple[Any, ...]]:
+    """Yield row blocks, each with its part of an array (n,) if there is one."""
+    for number, block in enumerate(row_blocks(X, size)):
+        yield (block,) if along is None else (block, along[number * size : (number + 1) * size])
+
+
 def sum_blocks(
-    function: Callable[[Any], tuple[Any, ...]], X: Counts, size: int = BLOCK_ROWS
+    function: Callable[..., tuple[Any, ...]],
+    X: Counts,
+    size: int = BLOCK_ROWS,
+    *,
+    along: Array | None = None,
 ) -> list[Any]:
-    """Sum, in double precision, the tuple of arrays that `function` returns for every row block."""
+    """Sum, in double precision, the arrays that `function` returns for every row block and its part of `along`."""
     totals: list[Any] = []
-    for parts in map_blocks(function, X, size):
+    for parts in map_blocks(function, X, size, along=along):
         if not totals:
             totals = [np.asarray(part, dtype=np.float64).copy() for part in parts]
         else:

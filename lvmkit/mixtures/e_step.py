@@ -20,7 +20,7 @@ class MixtureParams(NamedTuple):
     """(k, d)."""
 
 
-def smoothed(params: MixtureParams, n: int, prior: Prior, family: Family) -> MixtureParams:
+def smoothed(params: MixtureParams, n: float, prior: Prior, family: Family) -> MixtureParams:
     """Pull parameters inside their valid set as if n rows had given them under the prior."""
     # A state that the moments give no weight keeps its center: pulled onto the overall mean, it would be one
     # with the next such state, and EM could not tell them apart again.
@@ -32,13 +32,13 @@ def smoothed(params: MixtureParams, n: int, prior: Prior, family: Family) -> Mix
 
 
 def em_step(
-    X: Counts, family: Family, prior: Prior
+    X: Counts, family: Family, prior: Prior, sample_weight: Array | None = None
 ) -> Callable[[MixtureParams], tuple[MixtureParams, float]]:
-    """Return the function that makes one E and M step on the rows of `X`. X (n, d)."""
-    n = X.shape[0]
+    """Return the function that makes one E and M step on the rows of `X`. X (n, d), sample_weight (n,)."""
+    n = X.shape[0] if sample_weight is None else float(sample_weight.sum())
 
     def step(params: MixtureParams) -> tuple[MixtureParams, float]:
-        counts, sums, log_likelihood = expected_sums(X, params, family)
+        counts, sums, log_likelihood = expected_sums(X, params, family, sample_weight)
         strength = prior.strength / len(params.weights)
         log_prior = (
             family.log_prior(params.centers, prior) + strength * np.log(params.weights).sum()
@@ -56,7 +56,9 @@ def _smooth_weights(counts: Array, prior: Prior) -> Array:
     return weights
 
 
-def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Array, Array, float]:
+def expected_sums(
+    X: Counts, params: MixtureParams, family: Family, sample_weight: Array | None = None
+) -> tuple[Array, Array, float]:
     """Make the E step: expected rows per state, expected sums of rows per state, log-likelihood. X (n, d)."""
     # Products with sparse rows are in float32, whose rounding is the same on all processors. Exponentials and sums over
     # states and rows, whose last bits are not, are in float64: EM would let a difference grow to the fourth digit. The
@@ -67,7 +69,7 @@ def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Arr
     constants32 = constants.astype(np.float32)
     ones = np.ones(len(constants))
 
-    def block_sums(block: Any) -> tuple[Array, Array, float]:
+    def block_sums(block: Any, weight: Array | None = None) -> tuple[Array, Array, float]:
         rough = block @ slopes32
         rough += constants32
         # A maximum along long rows is twice as fast as one along short ones; sums are products with ones.
@@ -75,11 +77,16 @@ def expected_sums(X: Counts, params: MixtureParams, family: Family) -> tuple[Arr
         rough -= largest[:, None]
         scores = np.exp(rough, dtype=np.float64)
         totals = scores @ ones
-        log_likelihood = largest.sum(dtype=np.float64) + np.log(totals).sum()
-        np.divide(scores, totals[:, None], out=rough, casting="same_kind")
-        return (1 / totals) @ scores, block.T @ rough, log_likelihood
+        if weight is None:
+            log_likelihood = largest.sum(dtype=np.float64) + np.log(totals).sum()
+            shares = 1 / totals
+        else:
+            log_likelihood = weight @ (largest + np.log(totals))
+            shares = weight / totals
+        np.multiply(scores, shares[:, None], out=rough, casting="same_kind")
+        return shares @ scores, block.T @ rough, log_likelihood
 
-    counts, sums, log_likelihood = sum_blocks(block_sums, X)
+    counts, sums, log_likelihood = sum_blocks(block_sums, X, along=sample_weight)
     rounding = (counts * (constants - constants32)).sum() + (sums * (slopes.T - slopes32)).sum()
     return counts, np.ascontiguousarray(sums.T), float(log_likelihood + rounding)
 

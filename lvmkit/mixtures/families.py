@@ -26,6 +26,13 @@ class Family:
     # Centers (n, d), totals, generator: one sparse row each; only a family given totals looks at them
     sample: Callable[[Array, Any, np.random.Generator], Any]
     project: Callable[[Array], Array]  # The nearest valid centers
+    # Centers to coordinates without bounds, and back: where EM's steps may be made longer
+    unbounded: Callable[[Array], Array]
+    bounded: Callable[[Array], Array]
+    # Variance of each feature by its mean, (d,)
+    variance: Callable[[Array], Array]
+    # Centers to where equal distances cost about equal likelihood, when two states become one
+    stabilized: Callable[[Array], Array]
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,7 @@ class Prior:
     mean: Array  # (d,): Their mean, strictly inside the valid set
 
     @classmethod
-    def around(cls, sums: Array, n: int, strength: float) -> "Prior":
+    def around(cls, sums: Array, n: float, strength: float) -> "Prior":
         """Center the prior of a Bernoulli family on the overall prevalence, half a row away from 0 and 1. sums (d,)."""
         return cls(strength, (sums + 0.5) / (n + 1))
 
@@ -76,6 +83,17 @@ def _bernoulli_project(centers: Array) -> Array:
     return np.clip(centers, 0.0, 1.0)
 
 
+def _logit(centers: Array) -> Array:
+    """Return log-odds."""
+    odds: Array = np.log(centers) - np.log1p(-centers)
+    return odds
+
+
+def _from_logit(odds: Array) -> Array:
+    """Return probabilities, strictly inside (0, 1)."""
+    return np.clip(1 / (1 + np.exp(-np.clip(odds, -40, 40))), 1e-12, 1 - 1e-12)
+
+
 BERNOULLI = Family(
     "bernoulli",
     _bernoulli_linear,
@@ -84,6 +102,10 @@ BERNOULLI = Family(
     lambda rows: np.zeros(rows.shape[0]),
     _bernoulli_sample,
     _bernoulli_project,
+    _logit,
+    _from_logit,
+    lambda mean: mean * (1 - mean),
+    lambda centers: np.arcsin(np.sqrt(_bernoulli_project(centers))),
 )
 """Independent 0/1 features (Ruffini thesis, section 4.2)."""
 
@@ -122,6 +144,11 @@ def _poisson_sample(centers: Array, _: Any, generator: np.random.Generator) -> A
     return sparse.csr_array(generator.poisson(centers).astype(np.float32))
 
 
+def _from_log(logs: Array) -> Array:
+    """Return positive numbers."""
+    return np.exp(np.clip(logs, -600, 600))
+
+
 POISSON = Family(
     "poisson",
     _log_of_rates,
@@ -130,6 +157,10 @@ POISSON = Family(
     _log_factorials,
     _poisson_sample,
     lambda centers: np.maximum(centers, 0.0),
+    np.log,
+    _from_log,
+    lambda mean: mean,
+    np.sqrt,
 )
 """Independent counts (Ruffini thesis, section 1.1.3)."""
 
@@ -180,5 +211,9 @@ MULTINOMIAL = Family(
     _orders,
     _multinomial_sample,
     _onto_simplex,
+    np.log,
+    lambda logs: _onto_simplex(np.exp(logs - logs.max(axis=1, keepdims=True))),
+    lambda mean: mean,
+    np.sqrt,
 )
 """Words of one topic, their number given (Ruffini thesis, section 3.2)."""

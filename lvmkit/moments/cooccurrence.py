@@ -7,7 +7,7 @@ from scipy import sparse
 
 from lvmkit.core.parallel import BLOCK_ROWS
 from lvmkit.core.typing import Array
-from lvmkit.moments.weightings import Weighting
+from lvmkit.moments.weightings import Weighting, counted
 
 PAIR_COST = 500
 """Counting one pair of entries of a row takes as long as so many multiply-adds of a dense product."""
@@ -28,10 +28,12 @@ def rows_at_once(X: Any) -> int:
     return min(BLOCK_ROWS, max(256, DENSE_AT_ONCE // d))
 
 
-def first_and_second(block: Any, weighting: Weighting, totals: Array) -> tuple[Array, Array]:
-    """Sum Σ a₁x and Σ a₂(xxᵀ − diag x) over one block of rows. block (m, d), totals (m,)."""
-    weight = weighting.row_weight(2, totals)
-    first = np.asarray(block.T @ weighting.row_weight(1, totals)).ravel()
+def first_and_second(
+    block: Any, weighting: Weighting, totals: Array, sample_weight: Array | None = None
+) -> tuple[Array, Array]:
+    """Sum Σ a₁x and Σ a₂(xxᵀ − diag x) over one block of rows. block (m, d), totals (m,), sample_weight (m,)."""
+    weight = counted(weighting.row_weight(2, totals), sample_weight)
+    first = np.asarray(block.T @ counted(weighting.row_weight(1, totals), sample_weight)).ravel()
     second = products(block, weight)
     if weighting.factorial:
         index = np.arange(len(first))

@@ -12,7 +12,7 @@ from lvmkit.core.linalg import fix_signs, significant
 from lvmkit.core.parallel import sum_blocks
 from lvmkit.core.typing import Array, Counts
 from lvmkit.core.validation import finite_array, summable
-from lvmkit.moments.weightings import Weighting, row_divisors, row_totals
+from lvmkit.moments.weightings import Weighting, counted, n_counted, row_divisors, row_totals
 from lvmkit.moments.whitened import Whitened, symmetrized
 
 CORE_ROWS = 1_000
@@ -37,9 +37,9 @@ class SubspaceMoments:
         How rows enter; must be factorial.
     basis : array (d, q)
         B, any columns that together nearly span the centers.
-    n_samples : int
-        Rows summed so far.
-    n_short : int
+    n_samples : int or float
+        Rows summed so far, or the sum of their weights.
+    n_short : int or float
         Of these, rows too short to carry third-order information.
     divisors : array (3,)
         Divisors of order 1, 2 and 3.
@@ -65,8 +65,8 @@ class SubspaceMoments:
 
     weighting: Weighting
     basis: Array
-    n_samples: int
-    n_short: int
+    n_samples: float
+    n_short: float
     divisors: Array
     first: Array
     second: Array
@@ -76,7 +76,14 @@ class SubspaceMoments:
 
     @classmethod
     @checked()
-    def of(cls, X: Counts, basis: Array, weighting: Weighting) -> Self:
+    def of(
+        cls,
+        X: Counts,
+        basis: Array,
+        weighting: Weighting,
+        *,
+        sample_weight: Array | None = None,
+    ) -> Self:
         """Sum the rows of `X`: 3·nnz·q + n·q³/3 multiply-adds, row blocks on a pool of threads.
 
         Parameters
@@ -87,6 +94,8 @@ class SubspaceMoments:
             B.
         weighting : Weighting
             How rows enter.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; once if not given.
 
         Returns
         -------
@@ -104,24 +113,30 @@ class SubspaceMoments:
             B = np.ascontiguousarray(basis, dtype=np.float32)
 
         @np.errstate(over="ignore", invalid="ignore")  # told below, in words
-        def block_sums(block: Any) -> tuple[Any, ...]:
+        def block_sums(block: Any, often: Array | None = None) -> tuple[Any, ...]:
             block = block.astype(np.float32, copy=False)
             totals = row_totals(block)
             Z = np.asarray(block @ B)
-            a1, a2, a3 = (weighting.row_weight(order, totals) for order in (1, 2, 3))
+            a1, a2, a3 = (
+                counted(weighting.row_weight(order, totals), often) for order in (1, 2, 3)
+            )
             twos, threes = (
                 block.T @ (a[:, None].astype(np.float32) * Z) - (block.T @ a)[:, None] * basis
                 for a in (a2, a3)
             )
-            short = np.count_nonzero(weighting.divisor(3, totals) == 0)
-            divisors = row_divisors(weighting, totals)
+            missing = weighting.divisor(3, totals) == 0
+            short = np.count_nonzero(missing) if often is None else often[missing].sum()
+            divisors = row_divisors(weighting, totals, often)
             return divisors, block.T @ a1, twos, threes, block.T @ a3, _cubes(Z, a3), short
 
-        divisors, first, twos, threes, singles, cubes, short = sum_blocks(block_sums, X)
+        sums = sum_blocks(block_sums, X, along=sample_weight)
+        divisors, first, twos, threes, singles, cubes, short = sums
         _require_summed(X, twos, threes, cubes)
         full = _filled(cubes)
         parts = (divisors, first, twos, threes, singles, full)
-        return cls(weighting, basis, X.shape[0], int(short), *parts)
+        if sample_weight is None:
+            short = int(short)
+        return cls(weighting, basis, n_counted(X, sample_weight), short, *parts)
 
     def __add__(self, other: Self) -> Self:
         """Return the moments of both sets of rows together; both must share weighting and basis."""
@@ -266,7 +281,13 @@ def _filled(cubes: Array) -> Array:
 
 @checked(q=1, alpha0=0, tol=0)
 def leading_basis(
-    X: Counts, weighting: Weighting, q: int, *, alpha0: float = 0.0, tol: float = 1e-2
+    X: Counts,
+    weighting: Weighting,
+    q: int,
+    *,
+    alpha0: float = 0.0,
+    tol: float = 1e-2,
+    sample_weight: Array | None = None,
 ) -> Array:
     """Find the directions in which the second moment is largest, features weighted by their frequency.
 
@@ -282,6 +303,8 @@ def leading_basis(
         As for `SubspaceMoments.whitened`.
     tol : float, default=1e-2
         Stop when a further block of vectors changes every eigenvalue by less, relative to it.
+    sample_weight : array (n,), optional
+        How often each row counts, at least 0; once if not given.
 
     Returns
     -------
@@ -300,8 +323,8 @@ def leading_basis(
         msg = f"q={q} directions need as many features; X has {X.shape[1]}"
         raise ValueError(msg)
     totals = row_totals(X)
-    divisors = row_divisors(weighting, totals)
-    a1, a2 = weighting.row_weight(1, totals), weighting.row_weight(2, totals)
+    divisors = row_divisors(weighting, totals, sample_weight)
+    a1, a2 = (counted(weighting.row_weight(order, totals), sample_weight) for order in (1, 2))
     mean = np.asarray(X.T @ a1).ravel() / max(divisors[0], 1e-300)
     diagonal = np.asarray(X.T @ a2).ravel()
     D = np.where(mean > 0, np.where(mean > 0, mean, 1.0) ** -0.5, 0.0)
@@ -312,14 +335,14 @@ def leading_basis(
         V32 = V.astype(np.float32)
 
         @np.errstate(over="ignore", invalid="ignore")  # told below, in words
-        def block_product(block: Any) -> tuple[Array]:
+        def block_product(block: Any, weight: Array | None = None) -> tuple[Array]:
             block = block.astype(np.float32, copy=False)
             Z = np.asarray(block @ V32)
-            if not plain:
-                Z *= weighting.row_weight(2, row_totals(block))[:, None].astype(np.float32)
+            if weight is not None:
+                Z *= weight[:, None].astype(np.float32)
             return (block.T @ Z,)
 
-        sums = sum_blocks(block_product, X)[0]
+        sums = sum_blocks(block_product, X, along=None if plain else a2)[0]
         _require_summed(X, sums)
         image = (sums - diagonal[:, None] * V) / max(divisors[1], 1e-300)
         if alpha0:

@@ -81,6 +81,19 @@ def row_totals(X: Any) -> Array:
     return np.asarray(X.sum(axis=1), dtype=np.float64).ravel()
 
 
-def row_divisors(weighting: Weighting, totals: Array) -> Array:
-    """Return what rows of these totals add to the divisors, (3,). totals (n,)."""
-    return np.array([weighting.divisor(order, totals).sum() for order in (1, 2, 3)])
+def row_divisors(weighting: Weighting, totals: Array, sample_weight: Array | None = None) -> Array:
+    """Return what rows of these totals add to the divisors, (3,). totals (n,), sample_weight (n,)."""
+    return np.array(
+        [counted(weighting.divisor(order, totals), sample_weight).sum() for order in (1, 2, 3)]
+    )
+
+
+def counted(values: Array, sample_weight: Array | None) -> Array:
+    """Count each row's value as often as the row. values (n,), sample_weight (n,)."""
+    return values if sample_weight is None else values * sample_weight
+
+
+def n_counted(X: Any, sample_weight: Array | None) -> float:
+    """Return the number of rows, or the sum of their weights. X (n, d), sample_weight (n,)."""
+    n: int = X.shape[0]
+    return n if sample_weight is None else float(sample_weight.sum())
