@@ -38,7 +38,7 @@ def main(chosen: Options) -> None:
         }
         print_draws(f"Appendix E, {rows:,} x 99, k = {k}, {draws} draws", fits, data)
         if k == 12:
-            ours = fits[methods.corrected(k).name]
+            ours = fits[methods.searched(k).name]
             print_goals(
                 Goal("ARI of corrected", mean_ari(ours, data), least=0.93),
                 Goal("seconds of corrected", mean_seconds(ours), most=0.1),
@@ -58,7 +58,7 @@ def figure_3(rows: int, draws: int) -> None:
     for n, d, k in sizes:
         data = [make_appendix_e(n, d, k, random_state=seed) for seed in range(draws)]
         made = [
-            methods.corrected(k),
+            methods.searched(k),
             methods.asvtd(k),
             methods.three_views(k, "3v-mom"),
             methods.three_views(k, "3v-tpm"),
@@ -91,7 +91,7 @@ def figure_3(rows: int, draws: int) -> None:
 def compared(k: int, draws: int) -> list[tuple[Method, int]]:
     """Return the methods, each with its number of draws; spectral clustering takes half a minute."""
     peers = [
-        methods.corrected(k),
+        methods.searched(k),
         methods.asvtd(k),
         methods.kmeans(k, 10),
         methods.pca_kmeans(k),

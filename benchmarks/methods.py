@@ -1,10 +1,11 @@
 """lvmkit and its peers, ready to fit, and what they found in one form."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import clone
+from scipy.sparse.linalg import svds
+from sklearn.base import BaseEstimator, ClusterMixin, clone
 from sklearn.cluster import BisectingKMeans, KMeans, SpectralClustering
 from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -57,14 +58,22 @@ def densified(X: Any) -> Any:
     return X.toarray().astype(np.float64)
 
 
+def searched(k: int) -> Method:
+    """Return lvmkit as it comes: the start searched, EM converged."""
+    return Method("lvmkit", BernoulliMixture(k))
+
+
 def corrected(k: int) -> Method:
-    """Return lvmkit as it comes: converged."""
-    return Method("lvmkit, corrected", BernoulliMixture(k))
+    """Return lvmkit from corrected moments, converged."""
+    return Method("lvmkit, corrected", BernoulliMixture(k, init="corrected"))
 
 
 def corrected_early(k: int) -> Method:
     """Return lvmkit stopped by the rule of Ruffini 2017: for those content with a lower likelihood."""
-    return Method("lvmkit, corrected, early", BernoulliMixture(k, weights_tol=DOCUMENTS_RULE))
+    return Method(
+        "lvmkit, corrected, early",
+        BernoulliMixture(k, init="corrected", weights_tol=DOCUMENTS_RULE),
+    )
 
 
 def asvtd(k: int) -> Method:
@@ -87,18 +96,40 @@ def literal(k: int) -> Method:
     return Method("Algorithm 2 and EM, literal", estimator, dense=True)
 
 
-def random_starts(k: int, n_init: int) -> Method:
-    """Return lvmkit's sparse EM from random starts."""
-    estimator = BernoulliMixture(k, init="random", n_init=n_init)
-    return Method(f"lvmkit, best of {n_init} random starts", estimator)
+def random_starts(k: int, n_init: int, *, plain: bool = False) -> Method:
+    """Return lvmkit's sparse EM from random starts; plain EM makes no longer steps."""
+    options = {"weights_tol": 1e-12} if plain else {}
+    estimator = BernoulliMixture(k, init="random", n_init=n_init, **options)
+    return Method(f"best of {n_init} random starts{', plain EM' if plain else ''}", estimator)
 
 
-def stepmix(k: int, *, max_iter: int = 1000) -> Method:
-    """Return StepMix with one start and our rule of convergence."""
+class SpectralOneStep(ClusterMixin, BaseEstimator):
+    """Spectral clustering of the rows, then one step of likelihood (Lyu 2026, SOLA)."""
+
+    def __init__(self, n_clusters: int = 8) -> None:
+        self.n_clusters = n_clusters
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Project the rows on their leading directions, k-means there, estimate, and assign once more."""
+        left, values, _ = svds(X.astype(np.float64), self.n_clusters, random_state=0)
+        labels = KMeans(self.n_clusters, n_init=10, random_state=0).fit_predict(left * values)
+        once = shares_and_means(labels, X)
+        first = BernoulliMixture.from_parameters(once[0], np.clip(once[1], 1e-3, 1 - 1e-3))
+        self.labels_ = first.predict(X)
+        return self
+
+
+def spectral_one_step(k: int) -> Method:
+    """Return SOLA."""
+    return Method("SOLA", SpectralOneStep(k))
+
+
+def stepmix(k: int, *, max_iter: int = 1000, n_init: int = 1) -> Method:
+    """Return StepMix with our rule of convergence."""
     name = "StepMix" if max_iter >= 1000 else f"StepMix, {max_iter} iterations"
-    estimator = StepMix(
-        k, measurement="binary", abs_tol=1e-6, max_iter=max_iter, random_state=0, progress_bar=0
-    )
+    name += "" if n_init == 1 else f", best of {n_init}"
+    rule = {"abs_tol": 1e-6, "max_iter": max_iter, "n_init": n_init}
+    estimator = StepMix(k, measurement="binary", random_state=0, progress_bar=0, **rule)
     return Method(name, estimator, dense=True)
 
 

@@ -37,7 +37,7 @@ def compared(n: int, *, most_runs: int, ratio: float | None) -> tuple[Measured, 
     fits = [
         measure(method, data.X, most_runs=most_runs, budget=30.0)
         for method in (
-            methods.corrected(CLUSTERS),
+            methods.searched(CLUSTERS),
             methods.asvtd(CLUSTERS),
             methods.kmeans(CLUSTERS, 1),
         )

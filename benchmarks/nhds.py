@@ -60,7 +60,7 @@ def main(chosen: Options) -> None:
 def compared() -> list[tuple[Method, int]]:
     """Return the methods, each with its repeats of the stability protocol."""
     return [
-        (methods.corrected(CLUSTERS), 5),
+        (methods.searched(CLUSTERS), 5),
         (methods.asvtd(CLUSTERS), 5),
         (methods.kmeans(CLUSTERS, 1), 5),
         (methods.kmeans(CLUSTERS, 10), 3),

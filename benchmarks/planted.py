@@ -60,7 +60,7 @@ def compared(n: int, stepmix: Method, most_runs: int) -> tuple[Any, list[Measure
     fits = [
         measure(method, data.X, most_runs=most_runs)
         for method in (
-            methods.corrected(CLUSTERS),
+            methods.searched(CLUSTERS),
             methods.corrected_early(CLUSTERS),
             methods.asvtd(CLUSTERS),
             methods.literal(CLUSTERS),

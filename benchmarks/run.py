@@ -16,6 +16,7 @@ WORKLOADS = {
     "million": "up to a million rows, against k-means",
     "stability": "planted and real data, against k-means",
     "nhds": "a year of hospital discharges",
+    "likelihoods": "the default start on eight real data sets, against random starts, StepMix, SOLA",
     "decompositions": "error and time of the six decompositions (thesis, Figure 2.1)",
     "estimators": "moments of Theorem 3.2.1 against Zou 2013 (thesis, Figure 3.1)",
     "topics": "topic models, against Gibbs sampling, variational inference, NMF",

@@ -56,7 +56,7 @@ def compared(title: str, X: Any, repeats: int) -> list[Stability]:
     found = [
         measured_stability(method, X, repeats)
         for method in (
-            methods.corrected(CLUSTERS),
+            methods.searched(CLUSTERS),
             methods.asvtd(CLUSTERS),
             methods.kmeans(CLUSTERS, 10),
             methods.bisecting(CLUSTERS),
