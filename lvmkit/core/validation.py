@@ -765,3 +765,35 @@ def require_one_of(value: Any, name: str, known: Iterable[Any]) -> None:
     if not isinstance(value, str) or value not in known:
         msg = f"{name}={value!r} is not known; expected one of {listed(known, 12)}"
         raise ValueError(msg)
+
+
+def sample_weights(sample_weight: Any, n: int, X: Any = None) -> Any:
+    """Return weights of rows in double precision, (n,), or None; the name of a column of AnnData's obs is one, too."""
+    if sample_weight is None:
+        return None
+    if isinstance(sample_weight, str):
+        obs = getattr(X, "obs", None)
+        if obs is None or sample_weight not in obs:
+            known = "" if obs is None else f"; its obs has {listed(obs.columns)}"
+            msg = (
+                f"sample_weight={sample_weight!r} names a column of obs, and X ({type(X).__name__}) has none of that "
+                f"name{known}. Pass an array of {n:,} weights"
+            )
+            raise ValueError(msg)
+        sample_weight = obs[sample_weight]
+    weights = as_numbers(sample_weight, "sample_weight")
+    if weights.shape != (n,):
+        msg = f"sample_weight has the shape {weights.shape}; X has {n:,} rows, and needs one weight for each"
+        raise ValueError(msg)
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        msg = (
+            f"sample_weight must be finite and at least 0; found {weights[row]:g} for row {row}, and "
+            f"{int(wrong.sum()):,} such in all"
+        )
+        raise ValueError(msg)
+    if not weights.any():
+        msg = "every sample_weight is zero: no row would count"
+        raise ValueError(msg)
+    return weights

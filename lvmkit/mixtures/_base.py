@@ -8,16 +8,28 @@ import numpy as np
 from scipy import sparse
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
 from lvmkit.core.arguments import checked
+from lvmkit.core.distinct import Distinct
 from lvmkit.core.linalg import generator_of
 from lvmkit.core.stored import StoredModel, require_same
 from lvmkit.core.typing import Array, Labels, RandomState
-from lvmkit.core.validation import DataWarning, check_matrix, listed, require_number
+from lvmkit.core.validation import (
+    DataWarning,
+    check_matrix,
+    listed,
+    require_number,
+    sample_weights,
+)
 from lvmkit.mixtures import e_step
 from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.em import StoppedBy
@@ -218,7 +230,17 @@ def state_order(weights: Array, centers: Array, like: Array | None) -> Labels:
     return np.asarray(linear_sum_assignment(cdist(like, centers, "cityblock"))[1])
 
 
-class MixtureModel(ClusterMixin, RowModel):
+def labels_of(rows: Any, data: Distinct, params: MixtureParams, family: Family) -> Labels:
+    """Return the most probable state of every row, (n,). rows (n, d), data: what distinct_rows made of them."""
+    inside = params._replace(centers=params.centers[:, data.features])
+    labels = e_step.most_likely(data.rows, inside, family)[data.place]
+    left_out = np.flatnonzero(data.place < 0)
+    if len(left_out):
+        labels[left_out] = e_step.most_likely(rows[left_out], params, family)
+    return labels
+
+
+class MixtureModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowModel):
     """Base of mixtures: prediction, scoring and sampling from `weights_` and `centers_`."""
 
     # A model adds `fit`, its family, and which rows it accepts.
@@ -262,6 +284,21 @@ class MixtureModel(ClusterMixin, RowModel):
         rows = self._validated(X, reset=False)
         return e_step.posteriors(e_step.log_joint(rows, self._params(), self._family))
 
+    def transform(self, X: Any) -> Array:
+        """Return the posterior probability of every state for each row, as `predict_proba`.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Rows.
+
+        Returns
+        -------
+        array (n, k)
+            Rows sum to 1.
+        """
+        return self.predict_proba(X)
+
     def score_samples(self, X: Any) -> Array:
         """Return the log-likelihood of each row.
 
@@ -280,7 +317,7 @@ class MixtureModel(ClusterMixin, RowModel):
         carried: Array = self._family.carrier(rows)
         return e_step.log_densities(rows, self._params(), self._family) + carried
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-likelihood of the rows.
 
         Parameters
@@ -289,6 +326,9 @@ class MixtureModel(ClusterMixin, RowModel):
             Rows.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
+            name of a column of `obs`.
 
         Returns
         -------
@@ -296,7 +336,8 @@ class MixtureModel(ClusterMixin, RowModel):
             Nats per row; larger is better.
         """
         del y
-        return float(self.score_samples(X).mean())
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=sample_weights(sample_weight, len(logs), X)))
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of the rows.
@@ -356,6 +397,11 @@ class MixtureModel(ClusterMixin, RowModel):
                 f"tol={self.tol:g} nats per row; raise max_iter or tol."
             )
             warnings.warn(msg, ConvergenceWarning, stacklevel=3)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`."""
+        return len(self.weights_)
 
     def _n_constraints(self) -> int:
         """Return the number of entries of the centers that the others determine."""

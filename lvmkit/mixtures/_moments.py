@@ -1,6 +1,7 @@
 """Base classes of models of counts: input validation, moments that add, one decomposition, and EM."""
 
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import sparse
 
 from lvmkit import decompose
 from lvmkit.core import features
+from lvmkit.core.distinct import Distinct, column_sums, distinct_rows
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import callback_of
 from lvmkit.core.stored import require_shape
@@ -18,13 +20,22 @@ from lvmkit.core.validation import (
     require_flag,
     require_number,
     require_seed,
+    sample_weights,
 )
 from lvmkit.mixtures import e_step
-from lvmkit.mixtures._base import SPARE_DIRECTIONS, MixtureModel, RowModel, of_rows, state_order
+from lvmkit.mixtures._base import (
+    SPARE_DIRECTIONS,
+    MixtureModel,
+    RowModel,
+    labels_of,
+    of_rows,
+    state_order,
+)
 from lvmkit.mixtures.e_step import MixtureParams
-from lvmkit.mixtures.em import StoppedBy, run_em
+from lvmkit.mixtures.em import StoppedBy, accelerated
 from lvmkit.mixtures.families import MULTINOMIAL, Family, Prior
 from lvmkit.mixtures.initialization import given_params, part
+from lvmkit.mixtures.search import Tried, best_start, caution_of, nearest_clusters
 from lvmkit.moments import WhitenedMoments
 from lvmkit.moments.subspaces import SubspaceMoments, leading_basis
 from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, POOLED, Weighting, row_totals
@@ -179,7 +190,7 @@ class MomentModel(CountModel):
         self._read_off(moments)
         return self
 
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Add the moments of more rows, and read the parameters off all of them.
 
         The first call looks for the leading directions of its rows, 10 more than there are states, and later
@@ -193,6 +204,9 @@ class MomentModel(CountModel):
             Counts; every call with the same features. Later blocks may be as small, or as empty, as they come.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
+            name of a column of `obs`.
 
         Returns
         -------
@@ -216,28 +230,31 @@ class MomentModel(CountModel):
         rows = self._validated(X, reset=first)
         self._check_options()
         self._require_features(rows.shape[1])
+        weight = sample_weights(sample_weight, rows.shape[0], X)
         with single_threaded_blas():
             if first:
-                self._begin(rows)
+                self._begin(rows, weight)
             else:
-                self._go_on(rows)
+                self._go_on(rows, weight)
         return self
 
-    def _begin(self, rows: Any) -> None:
+    def _begin(self, rows: Any, weight: Array | None) -> None:
         """Fix the directions of a stream by its first block, and sum it."""
         self._require_counted(rows)
         summed, weighting = self._summed(rows), self._weighting()
         q = min(self.n_components + SPARE_DIRECTIONS, rows.shape[1])
-        basis = leading_basis(summed, weighting, q, alpha0=self._alpha0())
-        moments = SubspaceMoments.of(summed, basis, weighting)
+        basis = leading_basis(summed, weighting, q, alpha0=self._alpha0(), sample_weight=weight)
+        moments = SubspaceMoments.of(summed, basis, weighting, sample_weight=weight)
         self._require_long(moments)
         self._tell_short(moments)
         self._decompose(moments, self._whitened(moments))
 
-    def _go_on(self, rows: Any) -> None:
+    def _go_on(self, rows: Any, weight: Array | None) -> None:
         """Add a later block; states, and what is noted about them, keep their numbers."""
         sums, old, notes = self.moments_, self.centers_, self.annotations_
-        block = SubspaceMoments.of(self._summed(rows), sums.basis, self._weighting())
+        block = SubspaceMoments.of(
+            self._summed(rows), sums.basis, self._weighting(), sample_weight=weight
+        )
         if rows.sum():
             self._tell_short(block)
         else:
@@ -253,30 +270,35 @@ class MomentModel(CountModel):
         with single_threaded_blas():
             self._decompose(moments, self._whitened(moments))
 
-    def _fit_rows(self, rows: Any, progress: Progress | None) -> Any:
-        """Fit to checked rows; return the rows that were summed."""
+    def _fit_rows(self, rows: Any, weight: Array | None, progress: Progress | None) -> Distinct:
+        """Fit to checked rows; return them without repetitions, the features of centers and sums as they came."""
         tell = callback_of(progress)
         self._check_options()
         self._require_features(rows.shape[1])
-        self._require_counted(rows)
-        summed, weighting = self._summed(rows), self._weighting()
+        self._require_counted(rows if weight is None else rows[weight > 0])
+        data = distinct_rows(rows, weight)
+        summed, weighting, often = self._summed(data.rows), self._weighting(), data.weight
         with single_threaded_blas():
             tell("directions", 0.0)
             alpha0 = self._alpha0()
-            basis = leading_basis(summed, weighting, self.n_components, alpha0=alpha0)
+            basis = leading_basis(
+                summed, weighting, self.n_components, alpha0=alpha0, sample_weight=often
+            )
             tell("third moments", 0.5)
-            moments = SubspaceMoments.of(summed, basis, weighting)
+            moments = SubspaceMoments.of(summed, basis, weighting, sample_weight=often)
             self._require_long(moments)
             self._tell_short(moments)
             tell("decomposition", 0.8)
             whitened = self._whitened(moments)
             if self.decomposition == "svtd":
-                sums = WhitenedMoments.of(summed, whitened.whitener, weighting)
+                sums = WhitenedMoments.of(summed, whitened.whitener, weighting, sample_weight=often)
                 plain = moments.second / max(moments.divisors[1], 1e-300)
                 along = np.linalg.lstsq(moments.basis, whitened.whitener, rcond=None)[0]
                 whitened = with_slices(whitened, sums.slices, plain @ along, alpha0)
             self._decompose(moments, whitened)
-        return rows
+        self.centers_ = data.unsorted(self.centers_)
+        self.moments_ = _as_they_came(moments, data)
+        return data
 
     def _whitened(self, moments: SubspaceMoments) -> Whitened:
         """Return whitened moments of as many states as the second moment has rank for."""
@@ -316,7 +338,8 @@ class MomentModel(CountModel):
         if self.clipped_ > LARGE_CLIP:
             msg = (
                 f"{self.clipped_:.0%} of the mass of the centers was negative and was clipped; "
-                f"n_components={self.n_components} is more than these rows show clearly."
+                f"n_components={self.n_components} is more than these rows show clearly: choose fewer "
+                "(scores.select_n_components compares numbers), or pass more or longer rows, or leave out rare features"
             )
             warnings.warn(msg, DataWarning, stacklevel=4)
 
@@ -362,7 +385,7 @@ class MomentModel(CountModel):
         for key, name in _SUMS.items():
             require_shape(arrays, key, shapes[name])
         counts = [about[name] for name in ("n_samples", "n_short")]
-        if not all(type(n) is int for n in counts) or not 0 <= counts[1] <= counts[0]:
+        if not all(type(n) in (int, float) for n in counts) or not 0 <= counts[1] <= counts[0]:
             msg = f"its sums are of {counts[0]!r} rows, {counts[1]!r} of them short"
             raise ValueError(msg)
         if arrays["moments_divisors"].min() < 0:
@@ -431,6 +454,15 @@ class MomentModel(CountModel):
         return smoothed
 
 
+def _as_they_came(moments: SubspaceMoments, data: Distinct) -> SubspaceMoments:
+    """Return moments with their features in the order of the rows that users passed."""
+    of_features = ("basis", "first", "second", "third", "singles")
+    parts: dict[str, Any] = {
+        name: data.unsorted(getattr(moments, name).T).T for name in of_features
+    }
+    return replace(moments, **parts)
+
+
 class MomentMixture(MomentModel, MixtureModel):
     """Base of mixtures of counts: learned from moments, optionally refined by EM."""
 
@@ -444,6 +476,8 @@ class MomentMixture(MomentModel, MixtureModel):
     prior: float
     smoothing: float
 
+    tried_: list[Tried]  # What the search for the start of EM tried; empty without EM
+    caution_: str  # Why the states may be more than the rows show, in numbers; "" if nothing speaks against them
     labels_: Labels = of_rows("predict")  # (n,): State of each row of the data fitted
     n_iter_: int  # EM steps made; 0 without EM
     stopped_by_: StoppedBy | str  # "moments" without EM, else the rule that ended it
@@ -451,7 +485,14 @@ class MomentMixture(MomentModel, MixtureModel):
     log_likelihoods_: Array
     data_fingerprint_: str  # Hash of the rows fitted
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Find the states of the rows of `X`.
 
         Parameters
@@ -460,6 +501,9 @@ class MomentMixture(MomentModel, MixtureModel):
             Counts: whole numbers of at least 0.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
+            name of a column of `obs`.
         progress : callable (str, float), optional
             Told the stage and the fraction done, 0 to 1; raising from it cancels.
 
@@ -480,19 +524,21 @@ class MomentMixture(MomentModel, MixtureModel):
         -----
         DataWarning
             If features occur in no row, rows are too short for the third moment, the moments show fewer states
-            than n_components (they give the others weight 0 and the overall mean), or much had to be clipped.
+            than n_components (they give the others weight 0 and the overall mean), much had to be clipped, or two
+            states could be one.
         ConvergenceWarning
             If EM ran out of steps.
         """
         del y
         tell = callback_of(progress)
-        rows = self._fit_rows(
-            self._validated(X, reset=True), part(tell, 0.0, 0.5 if self.em else 0.9)
-        )
+        rows = self._validated(X, reset=True)
+        weight = sample_weights(sample_weight, rows.shape[0], X)
+        data = self._fit_rows(rows, weight, part(tell, 0.0, 0.2 if self.em else 0.9))
+        self.tried_, self.caution_ = [], ""
         if self.em:
             with single_threaded_blas():
-                self._refine(rows, part(tell, 0.5, 0.9))
-        self.labels_ = e_step.most_likely(rows, self._params(), self._family)
+                self._refine(data, part(tell, 0.2, 0.9))
+        self.labels_ = labels_of(rows, data, self._params(), self._family)
         self.data_fingerprint_ = features.fingerprint(rows)
         tell("done", 1.0)
         self._warn_if_unfinished()
@@ -548,24 +594,45 @@ class MomentMixture(MomentModel, MixtureModel):
         """Reset the attributes of EM."""
         self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
 
-    def _refine(self, rows: Any, tell: Progress) -> None:
-        """Raise the likelihood from the moments by EM; states ordered by weight again."""
-        prior = self._prior(rows)
-        start = MixtureParams(self.weights_, self._smoothed_centers(self.smoothing))
-        result = run_em(
-            e_step.smoothed(start, rows.shape[0], prior, self._family),
-            e_step.em_step(rows, self._family, prior),
+    def _refine(self, data: Distinct, tell: Progress) -> None:
+        """Raise the likelihood by EM, from the best start that a search finds; states ordered by weight again."""
+        sums = column_sums(data)
+        prior = self._prior(sums, data.total)
+        centers = self._smoothed_centers(self.smoothing)[:, data.features]
+        start = e_step.smoothed(
+            MixtureParams(self.weights_, centers), data.total, prior, self._family
+        )
+        if self.n_components > 1:
+            found = best_start(
+                data,
+                self.n_components,
+                self._family,
+                prior,
+                moments=[lambda rows: start] * 2,
+                tell=part(tell, 0.0, 0.5),
+            )
+            start, self.tried_ = found
+        result = accelerated(
+            start,
+            e_step.em_step(data.rows, self._family, prior, data.weight),
+            self._family,
             tol=self.tol,
             max_iter=self.max_iter,
-            progress=tell,
+            progress=part(tell, 0.5, 1.0),
         )
         order = np.argsort(-result.params.weights, kind="stable")
-        self.weights_, self.centers_ = result.params.weights[order], result.params.centers[order]
+        params = MixtureParams(*(part[order] for part in result.params))
+        self.weights_, self.centers_ = params.weights, data.unsorted(params.centers)
         self.n_iter_ = len(result.log_likelihoods)
         self.stopped_by_, self.log_likelihoods_ = result.stopped_by, result.log_likelihoods
+        if self.n_components > 1:
+            nearest = nearest_clusters(data, params, self._family, prior)
+            self.caution_ = caution_of(nearest, self.n_components, data.total)
+        if self.caution_:
+            warnings.warn(self.caution_, DataWarning, stacklevel=4)
 
-    def _prior(self, rows: Any) -> Prior:
-        """Return the prior of EM."""
+    def _prior(self, sums: Array, n: float) -> Prior:
+        """Return the prior of EM. sums (d,): of n rows."""
         raise NotImplementedError
 
     def _params(self) -> MixtureParams:

@@ -4,6 +4,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import decompose
 from lvmkit.core import features, moved
+from lvmkit.core.distinct import Distinct, column_sums, distinct_rows
 from lvmkit.core.linalg import (
     generator_of,
     impute_diagonal,
@@ -30,25 +32,36 @@ from lvmkit.core.validation import (
     require_flag,
     require_number,
     require_seed,
+    sample_weights,
     with_gaps,
 )
 from lvmkit.decompose import Components, completion, svtd
 from lvmkit.mixtures import e_step
-from lvmkit.mixtures._base import SPARE_DIRECTIONS, MixtureModel, of_rows, state_order
+from lvmkit.mixtures._base import (
+    SPARE_DIRECTIONS,
+    MixtureModel,
+    labels_of,
+    of_rows,
+    state_order,
+)
 from lvmkit.mixtures.e_step import MixtureParams, smoothed
-from lvmkit.mixtures.em import EMResult, StoppedBy, run_em
+from lvmkit.mixtures.em import EMResult, StoppedBy, accelerated, run_em
 from lvmkit.mixtures.families import BERNOULLI, Prior
 from lvmkit.mixtures.initialization import (
     DENSE_MOMENTS,
     Method,
+    asvtd_start,
     bernoulli_start,
     clipped_components,
+    corrected_start,
     given_params,
     padded,
     part,
     random_start,
+    silent,
 )
 from lvmkit.mixtures.missing import observed_mask
+from lvmkit.mixtures.search import Tried, best_start, caution_of, nearest_clusters
 from lvmkit.moments import POISSON, RAW, Moments, Weighting, WhitenedMoments
 from lvmkit.moments.whitened import Whitened
 
@@ -56,7 +69,9 @@ GIVEN = "given"
 """Value of `observed`: all entries but NaN are."""
 NOT_OBSERVED = ", or judge rows with gaps by predict_proba(X, observed=...)"
 
-INITS = ("corrected", "asvtd", "3v-mom", "3v-tpm", "random")
+INITS = ("search", "corrected", "asvtd", "3v-mom", "3v-tpm", "random")
+CORRECTED_CLUSTERS, MANY_CLUSTERS = 16, 32
+"""Beyond so many clusters a search does without the corrected moments, of k⁴ operations, then without any, of n·k²."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,15 +82,29 @@ class StreamedMoments:
     third: WhitenedMoments  # Along an orthonormal basis (d, q), its `whitener`
 
     @classmethod
-    def of(cls, X: Counts, weighting: Weighting, k: int, basis: Array | None = None) -> Self:
-        """Sum the rows of `X`. X (n, d), basis (d, q)."""
-        second = Moments.of(X, weighting)
+    def of(
+        cls,
+        X: Counts,
+        weighting: Weighting,
+        k: int,
+        basis: Array | None = None,
+        sample_weight: Array | None = None,
+    ) -> Self:
+        """Sum the rows of `X`. X (n, d), basis (d, q), sample_weight (n,)."""
+        second = Moments.of(X, weighting, sample_weight=sample_weight)
         if basis is None:
             m2 = second.m2
             if weighting.factorial:
                 m2 = m2 + np.diag(impute_diagonal(m2, min(k, len(m2)), tol=1e-3).diagonal)
             basis = top_eigenpairs(m2, min(k + SPARE_DIRECTIONS, len(m2)))[1]
-        third = WhitenedMoments.of(X, basis, weighting, second=second.second, dtype=np.float32)
+        third = WhitenedMoments.of(
+            X,
+            basis,
+            weighting,
+            second=second.second,
+            dtype=np.float32,
+            sample_weight=sample_weight,
+        )
         return cls(second, third)
 
     def __add__(self, other: Self) -> Self:
@@ -110,10 +139,11 @@ class StreamedMoments:
 
 def _adds(model: Any) -> bool:
     """Return whether `init` is computed from additive moments; raise if not."""
-    if isinstance(model.init, str) and model.init in ("corrected", "asvtd"):
+    if isinstance(model.init, str) and model.init in ("search", "corrected", "asvtd"):
         return True
     msg = (
-        f"partial_fit adds moments and needs init='corrected' or 'asvtd'; found init={model.init!r}"
+        "partial_fit adds moments and needs init='search', 'corrected' or 'asvtd'; "
+        f"found init={model.init!r}"
     )
     raise AttributeError(msg)
 
@@ -121,20 +151,23 @@ def _adds(model: Any) -> bool:
 class BernoulliMixture(MixtureModel):
     """Cluster 0/1 rows by a mixture of independent Bernoulli features.
 
-    Starts from a decomposition of the moments, then raises the likelihood by EM. Deterministic: the same
-    data give the same clusters on every run, in whatever order rows and features come.
+    Starts where a search without chance finds the highest likelihood, among others from a decomposition of the
+    moments, then raises the likelihood by EM. Deterministic: the same data give the same clusters on every run, in
+    whatever order rows and features come.
 
     Parameters
     ----------
     n_components : int, default=8
         Number of clusters k, at most the number of rows.
-    init : {"corrected", "asvtd", "3v-mom", "3v-tpm", "random"} or (weights, centers), default="corrected"
-        "corrected" removes the bias of the moments of 0/1 data before decomposing them; "asvtd" is
-        Algorithm 2 of Ruffini 2017 to the letter; "3v-mom" and "3v-tpm" (Anandkumar 2012b, 2014) use moments
-        between three groups of features, for comparison; "random" draws `n_init` starts and keeps the best; a
-        pair of arrays (k,) and (k, d) starts there.
+    init : {"search", "corrected", "asvtd", "3v-mom", "3v-tpm", "random"} or (weights, centers), default="search"
+        "search" grows clusters by splits, takes in those that the moments show, and splits and merges while
+        the likelihood rises; without `em`, and in `partial_fit`, it is "corrected". "corrected" removes the bias of
+        the moments of 0/1 data before decomposing them; "asvtd" is Algorithm 2 of Ruffini 2017 to the letter; "3v-mom"
+        and "3v-tpm" (Anandkumar 2012b, 2014) use moments between three groups of features, for comparison; "random"
+        draws `n_init` starts and keeps the best; a pair of arrays (k,) and (k, d) starts there.
     decomposition : str or None, default=None
-        How "corrected" and "asvtd" decompose the moments: a name of `lvmkit.decompose.BY_NAME`, such as "power".
+        How "corrected" and "asvtd", if they are named, decompose the moments: a name of
+        `lvmkit.decompose.BY_NAME`, such as "power".
         None: by joint diagonalization and by SVTD. The three-view starts bring their own.
     em : bool, default=True
         Raise the likelihood by EM; without, the parameters are those that the moments gave.
@@ -170,9 +203,14 @@ class BernoulliMixture(MixtureModel):
         The rule that ended EM; "moments" without EM.
     log_likelihoods_ : array (n_iter_,)
         Mean log-likelihood plus log prior, nats per row, before each step.
+    tried_ : list of Tried
+        What the search tried, in order: the move, the objective where it ended, whether it was kept. Empty with
+        another `init`.
+    caution_ : str
+        Why the clusters may be more than the rows show, in numbers; "" if nothing speaks against them.
     clipped_ : float
         Mean absolute change per entry when the start was clipped to [0, 1]: large if k is too large or
-        the rows too few.
+        the rows too few; 0 after a search, which does not rest on moments.
     data_fingerprint_ : str
         Hash of the rows fitted.
     annotations_ : dict
@@ -185,9 +223,10 @@ class BernoulliMixture(MixtureModel):
     Notes
     -----
     Rows that come in blocks go through `partial_fit`: moments alone, without EM.
-    Ruffini 2017, Algorithm 2 and section 3.4; Ruffini thesis, chapter 4. The E step includes the
-    log weights. One EM step costs 2·nnz·k multiply-adds and n·k exponentials; the start one pass of
-    nnz·k(k+1)/2. Sparse rows stay sparse.
+    Ruffini 2017, Algorithm 2 and section 3.4; Ruffini thesis, chapter 4; splits and merges: Ueda 2000. The
+    E step includes the log weights. One EM step costs 2·nnz·k multiply-adds and n·k exponentials, on the distinct
+    rows; every third step is a longer one along the last two (Varadhan 2008). The search costs as much as
+    a few runs of EM, the start from moments one pass of nnz·k(k+1)/2. Sparse rows stay sparse.
 
     Examples
     --------
@@ -204,6 +243,8 @@ class BernoulliMixture(MixtureModel):
     labels_: Labels = of_rows("predict")
     data_fingerprint_: str
     moments_: StreamedMoments
+    tried_: list[Tried]
+    caution_: str
     clipped_: float
     n_iter_: int
     stopped_by_: StoppedBy
@@ -213,7 +254,7 @@ class BernoulliMixture(MixtureModel):
         self,
         n_components: int = 8,
         *,
-        init: Any = "corrected",
+        init: Any = "search",
         decomposition: str | None = None,
         em: bool = True,
         n_init: int = 1,
@@ -270,7 +311,14 @@ class BernoulliMixture(MixtureModel):
         params = given_params(weights, centers, None, None)
         return cls(n_components=len(params.weights))._with_params(params, feature_names)
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Find clusters in the rows of `X`.
 
         Parameters
@@ -279,6 +327,9 @@ class BernoulliMixture(MixtureModel):
             0/1 rows, or anything with `binarize`.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
+            name of a column of `obs`.
         progress : callable (str, float), optional
             Told the stage and the fraction done, 0 to 1; raising from it cancels.
 
@@ -300,25 +351,33 @@ class BernoulliMixture(MixtureModel):
         ConvergenceWarning
             If EM ran out of steps.
         DataWarning
-            If n_components is larger than what the moments of the data support.
+            If n_components is larger than what the rows support, or the moments, where the start is read off them.
         """
         del y
         rows = self._validated(X, reset=True)
         self._check_options(rows.shape[0])
-        if not rows.sum():
+        weight = sample_weights(sample_weight, rows.shape[0], X)
+        data = distinct_rows(rows, weight)
+        if not data.rows.sum():
             msg = "no row of X has any feature: all entries are 0 (after binarize, if it was given)"
             raise ValueError(msg)
         tell = callback_of(progress)
         with single_threaded_blas():
-            prior = Prior.around(_column_sums(rows), rows.shape[0], self.prior)
-            result = self._best_of_starts(rows, prior, tell)
-            self._keep(rows, result)
+            prior = Prior.around(column_sums(data), data.total, self.prior)
+            self.clipped_, self.tried_, self.caution_ = 0.0, [], ""
+            result = self._best_of_starts(data, prior, tell)
+            params = self._keep(rows, data, result)
+            if self.em and self.n_components > 1:
+                nearest = nearest_clusters(data, params, BERNOULLI, prior)
+                self.caution_ = caution_of(nearest, self.n_components, data.total)
+        if self.caution_:
+            warnings.warn(self.caution_, DataWarning, stacklevel=2)
         tell("done", 1.0)
         self._warn_if_unfinished()
         return self
 
     @available_if(_adds)
-    def partial_fit(self, X: Any, y: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
         """Add the moments of more rows, and read the parameters off all of them.
 
         The first call looks for the leading directions of its rows, 10 more than there are clusters, and later
@@ -332,6 +391,9 @@ class BernoulliMixture(MixtureModel):
             0/1 rows, or anything with `binarize`; every call with the same features, at most 4,000.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
+            name of a column of `obs`.
 
         Returns
         -------
@@ -355,17 +417,18 @@ class BernoulliMixture(MixtureModel):
         if before is None and hasattr(self, "weights_"):
             self._begin_anew()
         rows = self._validated(X, reset=before is None)
-        self._check_options(rows.shape[0] + (before.second.n_samples if before else 0))
+        self._check_options(rows.shape[0] + int(before.second.n_samples if before else 0))
         if rows.shape[1] > DENSE_MOMENTS:
             msg = (
                 f"partial_fit keeps a matrix of all pairs of features and takes at most {DENSE_MOMENTS:,}; "
                 f"X has {rows.shape[1]:,}. Group the features, or use fit."
             )
             raise ValueError(msg)
-        weighting = POISSON if self.init == "corrected" else RAW
+        weighting = RAW if self.init == "asvtd" else POISSON
         with single_threaded_blas():
             basis = before.third.whitener if before else None
-            sums = StreamedMoments.of(rows, weighting, self.n_components, basis)
+            weight = sample_weights(sample_weight, rows.shape[0], X)
+            sums = StreamedMoments.of(rows, weighting, self.n_components, basis, weight)
             total = before + sums if before else sums
             if before is None:
                 self._read_off(total, None)
@@ -489,37 +552,55 @@ class BernoulliMixture(MixtureModel):
         if not isinstance(self.decomposition, str) or self.decomposition not in decompose.BY_NAME:
             msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
             raise ValueError(msg)
-        if not isinstance(self.init, str) or self.init not in INITS[:2]:
+        if not isinstance(self.init, str) or self.init not in INITS[1:3]:
             msg = (
                 f"decomposition={self.decomposition!r} is for init='corrected' or 'asvtd'; with init={self.init!r} "
                 "leave it out"
             )
             raise ValueError(msg)
 
-    def _best_of_starts(self, X: Any, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
-        """Run EM from every start and keep the best end; the moments give one start."""
+    def _best_of_starts(
+        self, data: Distinct, prior: Prior, tell: Progress
+    ) -> EMResult[MixtureParams]:
+        """Run EM from the start that `init` names; of random ones keep the best end."""
         if not isinstance(self.init, str) or self.init != "random":
-            start, self.clipped_ = bernoulli_start(
-                X,
-                self.n_components,
-                self.init,
-                prior,
-                part(tell, 0.0, 0.5),
-                method=self._method(),
-            )
-            return self._run(X, start, prior, part(tell, 0.5, 1.0))
-        self.clipped_ = 0.0
+            start = self._start(data, prior, part(tell, 0.0, 0.5))
+            return self._run(data, start, prior, part(tell, 0.5, 1.0))
         generator = generator_of(self.random_state)
-        ends = [
-            self._run(
-                X,
-                random_start(X, self.n_components, prior, generator),
-                prior,
-                part(tell, i / self.n_init, (i + 1) / self.n_init),
-            )
-            for i in range(self.n_init)
-        ]
+        ends = []
+        for i in range(self.n_init):
+            start = random_start(data.rows, self.n_components, prior, generator, data.weight)
+            tell_end = part(tell, i / self.n_init, (i + 1) / self.n_init)
+            ends.append(self._run(data, start, prior, tell_end))
         return max(ends, key=lambda end: float(end.log_likelihoods[-1]))
+
+    def _start(self, data: Distinct, prior: Prior, tell: Progress) -> MixtureParams:
+        """Return the start: given, searched or from moments."""
+        k = self.n_components
+        if not isinstance(self.init, str):
+            given = given_params(self.init[0], self.init[1], k, data.rows.shape[1])
+            return given._replace(centers=given.centers[:, data.features])
+        if self._searches() and k > 1:
+            named = ["corrected", "asvtd"] if k <= CORRECTED_CLUSTERS else ["asvtd", "asvtd"]
+            named = named if k <= MANY_CLUSTERS else []
+            moments = [partial(_from_moments, init=init, k=k, prior=prior) for init in named]
+            found = best_start(data, k, BERNOULLI, prior, moments=moments, tell=tell)
+            self.tried_ = found.tried
+            return found.params
+        start, self.clipped_ = bernoulli_start(
+            data.rows,
+            k,
+            "corrected" if self.init == "search" else self.init,
+            prior,
+            tell,
+            method=self._method(),
+            sample_weight=data.weight,
+        )
+        return start
+
+    def _searches(self) -> bool:
+        """Return whether the start is searched; without EM there is no likelihood to search by."""
+        return isinstance(self.init, str) and self.init == "search" and self.em
 
     def _method(self) -> Method:
         """Return the decomposition and its seed."""
@@ -527,15 +608,22 @@ class BernoulliMixture(MixtureModel):
         return Method(None if named is None else decompose.BY_NAME[named], self.random_state)
 
     def _run(
-        self, X: Any, start: MixtureParams, prior: Prior, tell: Progress
+        self, data: Distinct, start: MixtureParams, prior: Prior, tell: Progress
     ) -> EMResult[MixtureParams]:
         """Run EM from one start; without `em`, return the start."""
-        inside = e_step.smoothed(start, X.shape[0], prior, BERNOULLI)
+        inside = start
+        if not self.tried_:
+            inside = e_step.smoothed(start, data.total, prior, BERNOULLI)
         if not self.em:
             return EMResult(MixtureParams(start.weights, inside.centers), np.zeros(0), "moments")
-        return run_em(
+        step = e_step.em_step(data.rows, BERNOULLI, prior, data.weight)
+        if self.weights_tol is None:
+            return accelerated(
+                inside, step, BERNOULLI, tol=self.tol, max_iter=self.max_iter, progress=tell
+            )
+        return run_em(  # the rule is about plain steps
             inside,
-            e_step.em_step(X, BERNOULLI, prior),
+            step,
             tol=self.tol,
             max_iter=self.max_iter,
             weights_of=lambda params: params.weights,
@@ -543,18 +631,20 @@ class BernoulliMixture(MixtureModel):
             progress=tell,
         )
 
-    def _keep(self, X: Any, result: EMResult[MixtureParams]) -> None:
-        """Set the fitted attributes, clusters ordered by weight."""
+    def _keep(self, X: Any, data: Distinct, result: EMResult[MixtureParams]) -> MixtureParams:
+        """Set the fitted attributes, clusters ordered by weight; return them, features ordered as in the data."""
         order = np.argsort(-result.params.weights, kind="stable")
-        self.weights_ = result.params.weights[order]
-        self.centers_ = result.params.centers[order]
+        params = MixtureParams(*(part[order] for part in result.params))
+        self.weights_ = params.weights
+        self.centers_ = data.unsorted(params.centers)
         self.n_iter_ = len(result.log_likelihoods)
         self.stopped_by_ = result.stopped_by
         self.log_likelihoods_ = result.log_likelihoods
-        self.labels_ = e_step.most_likely(X, self._params(), BERNOULLI)
+        self.labels_ = labels_of(X, data, self._params(), BERNOULLI)
         self.data_fingerprint_ = features.fingerprint(X)
         self.annotations_ = {}
         self.__dict__.pop("moments_", None)  # those of a stream that was before
+        return params
 
     def _begin_anew(self) -> None:
         """Warn that a fit's parameters are forgotten; refuse where they cannot be fitted again."""
@@ -595,11 +685,15 @@ class BernoulliMixture(MixtureModel):
         if len(seen.core) == 1:
             return Components(seen.m1[None, :], np.ones(1))
         method = self._method()
-        if self.init == "corrected":
+        if self.init != "asvtd":
             return completion(seen, decompose=method.decompose, random_state=method.random_state)
         return (method.decompose or svtd)(seen, random_state=method.random_state)
 
 
-def _column_sums(X: Any) -> Array:
-    """Count the rows that have each feature."""
-    return np.asarray(X.sum(axis=0), dtype=np.float64).ravel()
+def _from_moments(data: Distinct, *, init: str, k: int, prior: Prior) -> MixtureParams:
+    """Return the start that the moments of rows give; what it warns of does not matter for a search."""
+    begin = asvtd_start if init == "asvtd" else corrected_start
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        found, _ = clipped_components(begin(data.rows, k, silent, sample_weight=data.weight))
+    return smoothed(found, data.total, prior, BERNOULLI)

@@ -31,6 +31,8 @@ class Family:
     bounded: Callable[[Array], Array]
     # Variance of each feature by its mean, (d,)
     variance: Callable[[Array], Array]
+    # Whether the model says nothing of the sum of a row
+    given_totals: bool
     # Centers to where equal distances cost about equal likelihood, when two states become one
     stabilized: Callable[[Array], Array]
 
@@ -95,17 +97,18 @@ def _from_logit(odds: Array) -> Array:
 
 
 BERNOULLI = Family(
-    "bernoulli",
-    _bernoulli_linear,
-    _bernoulli_m_step,
-    _bernoulli_log_prior,
-    lambda rows: np.zeros(rows.shape[0]),
-    _bernoulli_sample,
-    _bernoulli_project,
-    _logit,
-    _from_logit,
-    lambda mean: mean * (1 - mean),
-    lambda centers: np.arcsin(np.sqrt(_bernoulli_project(centers))),
+    name="bernoulli",
+    linear=_bernoulli_linear,
+    m_step=_bernoulli_m_step,
+    log_prior=_bernoulli_log_prior,
+    carrier=lambda rows: np.zeros(rows.shape[0]),
+    sample=_bernoulli_sample,
+    project=_bernoulli_project,
+    unbounded=_logit,
+    bounded=_from_logit,
+    variance=lambda mean: mean * (1 - mean),
+    given_totals=False,
+    stabilized=lambda centers: np.arcsin(np.sqrt(_bernoulli_project(centers))),
 )
 """Independent 0/1 features (Ruffini thesis, section 4.2)."""
 
@@ -150,17 +153,18 @@ def _from_log(logs: Array) -> Array:
 
 
 POISSON = Family(
-    "poisson",
-    _log_of_rates,
-    _gamma_mode,
-    _gamma_log_prior,
-    _log_factorials,
-    _poisson_sample,
-    lambda centers: np.maximum(centers, 0.0),
-    np.log,
-    _from_log,
-    lambda mean: mean,
-    np.sqrt,
+    name="poisson",
+    linear=_log_of_rates,
+    m_step=_gamma_mode,
+    log_prior=_gamma_log_prior,
+    carrier=_log_factorials,
+    sample=_poisson_sample,
+    project=lambda centers: np.maximum(centers, 0.0),
+    unbounded=np.log,
+    bounded=_from_log,
+    variance=lambda mean: mean,
+    given_totals=False,
+    stabilized=np.sqrt,
 )
 """Independent counts (Ruffini thesis, section 1.1.3)."""
 
@@ -204,16 +208,17 @@ def _onto_simplex(centers: Array) -> Array:
 
 
 MULTINOMIAL = Family(
-    "multinomial",
-    _log_of_words,
-    _dirichlet_mode,
-    _dirichlet_log_prior,
-    _orders,
-    _multinomial_sample,
-    _onto_simplex,
-    np.log,
-    lambda logs: _onto_simplex(np.exp(logs - logs.max(axis=1, keepdims=True))),
-    lambda mean: mean,
-    np.sqrt,
+    name="multinomial",
+    linear=_log_of_words,
+    m_step=_dirichlet_mode,
+    log_prior=_dirichlet_log_prior,
+    carrier=_orders,
+    sample=_multinomial_sample,
+    project=_onto_simplex,
+    unbounded=np.log,
+    bounded=lambda logs: _onto_simplex(np.exp(logs - logs.max(axis=1, keepdims=True))),
+    variance=lambda mean: mean,
+    given_totals=True,
+    stabilized=np.sqrt,
 )
 """Words of one topic, their number given (Ruffini thesis, section 3.2)."""

@@ -25,6 +25,7 @@ from lvmkit.moments import (
     whiten,
     whitener_of,
 )
+from lvmkit.moments.weightings import n_counted
 
 LARGE_CLIP = 0.02
 """Mean change per entry, in probability, above which clipping the start is worth a warning."""
@@ -46,11 +47,17 @@ OWN = Method()
 """The decomposition that belongs to a start."""
 
 
-def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
+def asvtd_start(
+    X: Counts,
+    k: int,
+    progress: Progress,
+    method: Method = OWN,
+    sample_weight: Array | None = None,
+) -> Components:
     """Decompose the raw moments by SVTD, as the documents do, or otherwise. X (n, d), progress (str, float)."""
     # Ruffini 2017, Algorithm 2. Biased (Ruffini thesis, Theorem 4.3.1); EM is part of the method.
     progress("second moments", 0.0)
-    m2 = _second(X, RAW)
+    m2 = _second(X, RAW, sample_weight)
     whitener, values = whiten(m2 if isinstance(m2, LinearOperator) else m2.m2, min(k, X.shape[1]))
     rank = int(significant(values).sum())
     if rank < k:
@@ -60,19 +67,27 @@ def asvtd_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> 
         )
         warnings.warn(msg, DataWarning, stacklevel=3)
     progress("third moments", 0.3)
-    moments = WhitenedMoments.of(X, whitener[:, :rank], RAW, dtype=np.float32)
+    moments = WhitenedMoments.of(
+        X, whitener[:, :rank], RAW, dtype=np.float32, sample_weight=sample_weight
+    )
     progress("decomposition", 0.9)
     found = (method.decompose or svtd)(moments, random_state=method.random_state)
     return padded(found, k, moments.m1)
 
 
-def corrected_start(X: Counts, k: int, progress: Progress, method: Method = OWN) -> Components:
+def corrected_start(
+    X: Counts,
+    k: int,
+    progress: Progress,
+    method: Method = OWN,
+    sample_weight: Array | None = None,
+) -> Components:
     """Decompose moments from which every term with coinciding indexes was removed. X (n, d), progress (str, float)."""
     # See `lvmkit.decompose.completion`.
     if k > X.shape[1]:
-        return asvtd_start(X, k, progress, method)
+        return asvtd_start(X, k, progress, method, sample_weight)
     progress("second moments", 0.0)
-    m2 = _second(X, POISSON)
+    m2 = _second(X, POISSON, sample_weight)
     imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=1e-3)
     if not significant(imputed.values).all():
         found = int(significant(imputed.values).sum())
@@ -81,28 +96,39 @@ def corrected_start(X: Counts, k: int, progress: Progress, method: Method = OWN)
             "starting from the raw moments instead (init='asvtd'). Fewer components, or more rows, would fit better."
         )
         warnings.warn(msg, DataWarning, stacklevel=3)
-        return asvtd_start(X, k, progress, method)
+        return asvtd_start(X, k, progress, method, sample_weight)
     progress("third moments", 0.3)
     whitener = whitener_of(imputed.values, imputed.vectors)
     second = None if isinstance(m2, LinearOperator) else m2.second
-    moments = WhitenedMoments.of(X, whitener, POISSON, second=second, dtype=np.float32)
+    moments = WhitenedMoments.of(
+        X, whitener, POISSON, second=second, dtype=np.float32, sample_weight=sample_weight
+    )
     progress("decomposition", 0.9)
     return completion(moments, decompose=method.decompose, random_state=method.random_state)
 
 
-def random_start(X: Counts, k: int, prior: Prior, generator: np.random.Generator) -> MixtureParams:
+def random_start(
+    X: Counts,
+    k: int,
+    prior: Prior,
+    generator: np.random.Generator,
+    sample_weight: Array | None = None,
+) -> MixtureParams:
     """Draw centers: for every state, the prevalences mixed with the mean of ten random rows. X (n, d)."""
     n = X.shape[0]
-    picked = generator.integers(n, size=(k, min(10, n)))
+    chances = None if sample_weight is None else sample_weight / sample_weight.sum()
+    picked = generator.choice(n, size=(k, min(10, n)), p=chances)
     means = np.stack([np.asarray(X[rows].mean(axis=0)).ravel() for rows in picked])
     return MixtureParams(np.full(k, 1 / k), 0.5 * prior.mean + 0.5 * means)
 
 
-def _second(X: Counts, weighting: Weighting) -> Moments | LinearOperator:
+def _second(
+    X: Counts, weighting: Weighting, sample_weight: Array | None
+) -> Moments | LinearOperator:
     """Hold the second moment as a matrix while it is small."""
     if X.shape[1] <= DENSE_MOMENTS:
-        return Moments.of(X, weighting)
-    return second_moment_operator(X, weighting)
+        return Moments.of(X, weighting, sample_weight=sample_weight)
+    return second_moment_operator(X, weighting, sample_weight=sample_weight)
 
 
 def padded(found: Components, k: int, mean: Array) -> Components:
@@ -113,7 +139,12 @@ def padded(found: Components, k: int, mean: Array) -> Components:
 
 
 def three_view_start(
-    X: Counts, k: int, init: str, generator: np.random.Generator, progress: Progress
+    X: Counts,
+    k: int,
+    init: str,
+    generator: np.random.Generator,
+    progress: Progress,
+    sample_weight: Array | None = None,
 ) -> Components:
     """Decompose moments between three groups of features, for comparison. X (n, d), progress (str, float)."""
     d = X.shape[1]
@@ -124,7 +155,8 @@ def three_view_start(
         )
         raise ValueError(msg)
     progress("three views", 0.0)
-    return (three_view_mom if init == "3v-mom" else three_view_tpm)(X, k, generator)
+    start = three_view_mom if init == "3v-mom" else three_view_tpm
+    return start(X, k, generator, sample_weight)
 
 
 def bernoulli_start(
@@ -135,31 +167,33 @@ def bernoulli_start(
     progress: Progress,
     *,
     method: Method = OWN,
+    sample_weight: Array | None = None,
 ) -> tuple[MixtureParams, float]:
-    """Return the start that `init` names, clipped to valid probabilities."""
-    if not isinstance(init, str):
-        return given_params(init[0], init[1], k, X.shape[1]), 0.0
+    """Return the start from moments that `init` names, clipped to valid probabilities."""
     if k == 1:
         return MixtureParams(np.ones(1), prior.mean[None, :]), 0.0
     if init.startswith("3v"):
         generator = generator_of(method.random_state)
-        found, clipped = clipped_components(three_view_start(X, k, init, generator, progress))
+        seen = three_view_start(X, k, init, generator, progress, sample_weight)
+        found, clipped = clipped_components(seen)
     else:
         begin = corrected_start if init == "corrected" else asvtd_start
-        found, clipped = clipped_components(begin(X, k, progress, method))
+        found, clipped = clipped_components(begin(X, k, progress, method, sample_weight))
     if clipped > LARGE_CLIP and init == "corrected":
         # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
-        raw, raw_clipped = clipped_components(asvtd_start(X, k, silent, method))
-        step = em_step(X, BERNOULLI, prior)
-        starts = [smoothed(start, X.shape[0], prior, BERNOULLI) for start in (found, raw)]
+        raw, raw_clipped = clipped_components(asvtd_start(X, k, silent, method, sample_weight))
+        step = em_step(X, BERNOULLI, prior, sample_weight)
+        n = n_counted(X, sample_weight)
+        starts = [smoothed(start, n, prior, BERNOULLI) for start in (found, raw)]
         if step(starts[1])[1] > step(starts[0])[1]:
             found, clipped = raw, raw_clipped
     if clipped > LARGE_CLIP:
         views = " or than three views can tell apart; init='corrected' needs fewer rows"
         msg = (
             f"the centers found from the moments lay outside [0, 1] by {clipped:.3f} per entry and were clipped; "
-            f"n_components={k} may be more clusters than the {X.shape[0]} rows show"
-            f"{views if init.startswith('3v') else ''}."
+            f"n_components={k} may be more clusters than the {n_counted(X, sample_weight):,.0f} rows show"
+            f"{views if init.startswith('3v') else ''}. Try fewer (scores.select_n_components compares them), leave "
+            "out features that hardly any row has, or use init='search', which does not rest on moments."
         )
         warnings.warn(msg, DataWarning, stacklevel=5)
     return found, clipped

@@ -10,7 +10,7 @@ from lvmkit.core import features
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import callback_of
 from lvmkit.core.typing import Array, Progress, RandomState
-from lvmkit.core.validation import require_number
+from lvmkit.core.validation import require_number, sample_weights
 from lvmkit.mixtures._moments import MomentModel, given_topics, require_smoothing
 from lvmkit.mixtures.families import MULTINOMIAL
 from lvmkit.mixtures.gibbs import topic_mixtures
@@ -144,7 +144,14 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         model.alpha_ = total * model.weights_
         return model
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Find the topics of the documents.
 
         Parameters
@@ -153,6 +160,9 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
             Counts: whole numbers of at least 0.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
+            name of a column of `obs`.
         progress : callable (str, float), optional
             Told the stage and the fraction done, 0 to 1; raising from it cancels.
 
@@ -176,7 +186,8 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
             topics than n_components (the others get weight 0 and the overall mean), or much had to be clipped.
         """
         del y
-        rows = self._fit_rows(self._validated(X, reset=True), progress)
+        rows = self._validated(X, reset=True)
+        self._fit_rows(rows, sample_weights(sample_weight, rows.shape[0], X), progress)
         self.data_fingerprint_ = features.fingerprint(rows)
         callback_of(progress)("done", 1.0)
         return self

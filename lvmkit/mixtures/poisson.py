@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any, Self
 
-from lvmkit.core.typing import RandomState
+import numpy as np
+
+from lvmkit.core.typing import Array, RandomState
 from lvmkit.mixtures._moments import MomentMixture
 from lvmkit.mixtures.families import POISSON, Prior
 from lvmkit.mixtures.initialization import given_params
@@ -54,6 +56,11 @@ class PoissonMixture(MomentMixture):
         "moments" without EM, else the rule that ended it.
     log_likelihoods_ : array (n_iter_,)
         Mean log-likelihood plus log prior, nats per row, before each step.
+    tried_ : list of Tried
+        What the search for the start of EM tried: the move, the objective where it ended, whether it was kept. Empty
+        without EM.
+    caution_ : str
+        Why the clusters may be more than the rows show, in numbers; "" if nothing speaks against them.
     data_fingerprint_ : str
         Hash of the rows fitted.
     annotations_ : dict
@@ -143,6 +150,7 @@ class PoissonMixture(MomentMixture):
     def _tell_empty(self, rows: Any) -> None:
         """Do not warn: an empty row is informative under Poisson rates."""
 
-    def _prior(self, rows: Any) -> Prior:
-        """Return pseudo-counts centered on the overall mean."""
-        return Prior.around(rows.sum(axis=0), rows.shape[0], self.prior)
+    def _prior(self, sums: Array, n: float) -> Prior:
+        """Return pseudo-counts at the overall mean, above 0 where nothing was counted."""
+        # Doubled rows leave it as it is, which half a count added to the sums would not.
+        return Prior(self.prior, np.maximum(sums, 0.5) / n)

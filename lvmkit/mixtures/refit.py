@@ -81,7 +81,7 @@ def how_it_stopped(model: Any) -> str:
         how = "read off the moments alone, without EM"
     else:
         how = f"converged after {steps} steps"
-    if getattr(model, "clipped_", 0.0) > LARGE_CLIP:
+    if getattr(model, "caution_", "") or getattr(model, "clipped_", 0.0) > LARGE_CLIP:
         how += "; the data hardly support so many clusters, try fewer"
     return how
 

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import generator_of
@@ -18,7 +17,7 @@ from lvmkit.moments.weightings import EQUAL_ROWS, POOLED, Weighting
 WEIGHTINGS = {"pooled": POOLED, "equal_rows": EQUAL_ROWS, "three_words": POOLED}
 
 
-class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixture):
+class SingleTopic(MomentMixture):
     """Learn topics from word counts by the method of moments.
 
     Two passes over the counts, no random start: the same topics on every run.
@@ -68,6 +67,11 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         "moments" without EM, else the rule that ended it.
     log_likelihoods_ : array (n_iter_,)
         Mean log-likelihood plus log prior, nats per document, before each step.
+    tried_ : list of Tried
+        What the search for the start of EM tried: the move, the objective where it ended, whether it was kept. Empty
+        without EM.
+    caution_ : str
+        Why the topics may be more than the rows show, in numbers; "" if nothing speaks against them.
     data_fingerprint_ : str
         Hash of the documents fitted.
     annotations_ : dict
@@ -153,21 +157,6 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
         params = given_topics(weights, centers)
         return cls(n_components=len(params.weights))._with_params(params, feature_names)
 
-    def transform(self, X: Any) -> Array:
-        """Return the posterior probability of every topic for each document, as `predict_proba`.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Counts.
-
-        Returns
-        -------
-        array (n, k)
-            Rows sum to 1.
-        """
-        return self.predict_proba(X)
-
     @checked()
     def sample(
         self, n_samples: int = 1, *, length: int = 100, random_state: RandomState = 0
@@ -212,19 +201,15 @@ class SingleTopic(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentMixtu
             msg = f"moments={self.moments!r} is unknown; choose one of {listed(WEIGHTINGS)}"
             raise ValueError(msg)
 
-    def _prior(self, rows: Any) -> Prior:
-        """Return pseudo-counts at the overall frequencies."""
-        counts = np.asarray(rows.sum(axis=0), dtype=np.float64).ravel() + 0.5
+    def _prior(self, sums: Array, n: float) -> Prior:
+        """Return pseudo-counts at the overall frequencies, above 0 where nothing was counted."""
+        del n
+        counts = np.maximum(sums, 0.5)
         return Prior(self.prior, counts / counts.sum())
 
     def _n_constraints(self) -> int:
         """Return k: every topic sums to 1."""
         return len(self.centers_)
-
-    @property
-    def _n_features_out(self) -> int:
-        """Number of columns of `transform`."""
-        return len(self.weights_)
 
 
 def three_words(rows: Any, generator: np.random.Generator) -> sparse.csr_array:

@@ -11,6 +11,7 @@ from lvmkit.core.typing import Array, Counts, Labels
 from lvmkit.core.validation import DataWarning
 from lvmkit.decompose import Components, power
 from lvmkit.moments import RAW, Moments
+from lvmkit.moments.weightings import n_counted
 from lvmkit.moments.whitened import Whitened, symmetrized
 
 
@@ -25,9 +26,9 @@ class Views(NamedTuple):
     """Indexes of each view's features."""
 
     @classmethod
-    def of(cls, X: Counts) -> "Views":
+    def of(cls, X: Counts, sample_weight: Array | None = None) -> "Views":
         """Deal the features to the views by frequency, so that each view has frequent and rare ones."""
-        moments = Moments.of(X, RAW)
+        moments = Moments.of(X, RAW, sample_weight=sample_weight)
         order = np.argsort(-moments.m1, kind="stable")
         return cls(moments.m2, moments.m1, (order[0::3], order[1::3], order[2::3]))
 
@@ -47,10 +48,12 @@ class Views(NamedTuple):
             warnings.warn(msg, DataWarning, stacklevel=7)
 
 
-def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Components:
+def three_view_tpm(
+    X: Counts, k: int, generator: np.random.Generator, sample_weight: Array | None = None
+) -> Components:
     """Learn one view by symmetrized moments and the tensor power method, the others from it. X (n, d)."""
     # Anandkumar 2014, Theorem 3.6: x̃₁ = E[x₃x₂ᵀ]E[x₁x₂ᵀ]⁺x₁ and x̃₂ have the conditional means of x₃.
-    views = Views.of(X)
+    views = Views.of(X, sample_weight)
     views.require_rank(k)
     inverse = _pseudoinverse(views.pair(0, 1), k)
     A1 = views.pair(2, 1) @ inverse
@@ -59,24 +62,26 @@ def three_view_tpm(X: Counts, k: int, generator: np.random.Generator) -> Compone
     values, vectors = np.linalg.eigh((M2 + M2.T) / 2)
     values, vectors = values[::-1][:k], fix_signs(vectors[:, ::-1][:, :k])
     W = whitener_of(values, vectors)
-    core = symmetrized(_cross(X, views, (A1.T @ W, A2.T @ W, W)))
+    core = symmetrized(_cross(X, views, (A1.T @ W, A2.T @ W, W), sample_weight))
     core = (core + core.transpose(0, 2, 1)) / 2
     image = vectors * np.sqrt(np.maximum(values, 0.0))
     found = power(Whitened(views.mean[views.features[2]], W, image, core), random_state=generator)
     return _completed(views, found.centers)
 
 
-def three_view_mom(X: Counts, k: int, generator: np.random.Generator) -> Components:
+def three_view_mom(
+    X: Counts, k: int, generator: np.random.Generator, sample_weight: Array | None = None
+) -> Components:
     """Learn one view by the eigenvectors of one contraction of the third moment, the others from it. X (n, d)."""
     # Anandkumar 2012b, Algorithm B: B(η) = (U₁ᵀM₃(η)U₂)(U₁ᵀM₂U₂)⁻¹ for η = U₃θ_i, θ a random rotation; all have
     # the eigenvectors of the first, and their eigenvalues are coordinates of the centers. What noise makes complex is
     # cut to its real part.
-    views = Views.of(X)
+    views = Views.of(X, sample_weight)
     views.require_rank(k)
     left, _, right = np.linalg.svd(views.pair(0, 1), full_matrices=False)
     U1, U2 = left[:, :k], right[:k].T
     U3 = np.linalg.svd(views.pair(0, 2), full_matrices=False)[2][:k].T
-    third = _cross(X, views, (U1, U2, U3))
+    third = _cross(X, views, (U1, U2, U3), sample_weight)
     inverse = np.linalg.pinv(U1.T @ views.pair(0, 1) @ U2)
     theta = np.linalg.qr(generator.normal(size=(k, k)))[0]
     B = np.einsum("abc,ic,bd->iad", third, theta, inverse, optimize=True)
@@ -86,7 +91,9 @@ def three_view_mom(X: Counts, k: int, generator: np.random.Generator) -> Compone
     return _completed(views, (U3 @ theta.T @ values).T)
 
 
-def _cross(X: Counts, views: Views, maps: tuple[Array, Array, Array]) -> Array:
+def _cross(
+    X: Counts, views: Views, maps: tuple[Array, Array, Array], sample_weight: Array | None
+) -> Array:
     """Return E[Q₁ᵀx₁ ⊗ Q₂ᵀx₂ ⊗ Q₃ᵀx₃], (k, k, k)."""
     wide = []
     for features, columns in zip(views.features, maps, strict=True):
@@ -94,14 +101,16 @@ def _cross(X: Counts, views: Views, maps: tuple[Array, Array, Array]) -> Array:
         full[features] = columns
         wide.append(full)
 
-    def block_sums(block: Any) -> tuple[Array]:
+    def block_sums(block: Any, weight: Array | None = None) -> tuple[Array]:
         Z1, Z2, Z3 = (np.asarray(block @ columns) for columns in wide)
+        if weight is not None:
+            Z3 *= weight[:, None].astype(np.float32)
         k = Z1.shape[1]
         pairs = (Z1[:, :, None] * Z2[:, None, :]).reshape(len(Z1), k * k)
         return ((pairs.T @ Z3).reshape(k, k, k),)
 
-    total: Array = sum_blocks(block_sums, X, 1_000)[0]
-    return total / X.shape[0]
+    total: Array = sum_blocks(block_sums, X, 1_000, along=sample_weight)[0]
+    return total / n_counted(X, sample_weight)
 
 
 def _pseudoinverse(matrix: Array, k: int) -> Array:

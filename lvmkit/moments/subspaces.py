@@ -12,7 +12,14 @@ from lvmkit.core.linalg import fix_signs, significant
 from lvmkit.core.parallel import sum_blocks
 from lvmkit.core.typing import Array, Counts
 from lvmkit.core.validation import finite_array, summable
-from lvmkit.moments.weightings import Weighting, counted, n_counted, row_divisors, row_totals
+from lvmkit.moments.weightings import (
+    Weighting,
+    counted,
+    n_counted,
+    row_divisors,
+    row_totals,
+    whole_if,
+)
 from lvmkit.moments.whitened import Whitened, symmetrized
 
 CORE_ROWS = 1_000
@@ -134,9 +141,8 @@ class SubspaceMoments:
         _require_summed(X, twos, threes, cubes)
         full = _filled(cubes)
         parts = (divisors, first, twos, threes, singles, full)
-        if sample_weight is None:
-            short = int(short)
-        return cls(weighting, basis, n_counted(X, sample_weight), short, *parts)
+        n_short = whole_if(float(short))
+        return cls(weighting, basis, n_counted(X, sample_weight), n_short, *parts)
 
     def __add__(self, other: Self) -> Self:
         """Return the moments of both sets of rows together; both must share weighting and basis."""

@@ -95,5 +95,11 @@ def counted(values: Array, sample_weight: Array | None) -> Array:
 
 def n_counted(X: Any, sample_weight: Array | None) -> float:
     """Return the number of rows, or the sum of their weights. X (n, d), sample_weight (n,)."""
-    n: int = X.shape[0]
-    return n if sample_weight is None else float(sample_weight.sum())
+    if sample_weight is None:
+        return int(X.shape[0])
+    return whole_if(float(sample_weight.sum()))
+
+
+def whole_if(total: float) -> float:
+    """Return a sum as an int if it is a whole number."""
+    return int(total) if total.is_integer() else total

@@ -13,7 +13,7 @@ from lvmkit import BernoulliMixture, LatentDirichlet
 from lvmkit.datasets import make_bernoulli_mixture
 from lvmkit.scores import coherence, description_length, select_n_components, stability
 
-X = make_bernoulli_mixture(2000, 60, 3, codes_per_row=8, random_state=1).X
+X = make_bernoulli_mixture(2000, 60, 3, codes_per_row=8, random_state=2).X
 SCORES = ["coherence", "perplexity", "stability", "description_length"]
 
 
