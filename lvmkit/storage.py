@@ -29,15 +29,17 @@ KIND = "lvmkit model file"
 WHOLE = 2**53
 """What is counted stays below it."""
 MODELS: dict[str, Any] = {model.__name__: model for model in get_args(Model)}
-_ARRAYS = ("weights_", "centers_", "alpha_", "log_likelihoods_", "fit_trace_")
+_ARRAYS = ("weights_", "centers_", "alpha_")
 """What most models have."""
+_TRACES = ("log_likelihoods_", "fit_trace_")
+"""Under which files keep `objective_trace_`, so that earlier versions read them."""
 _PLAIN: dict[str, type] = {
     **dict.fromkeys(("stopped_by_", "data_fingerprint_", "init_"), str),
     **dict.fromkeys(("clipped_", "fit_", "penalty_", "gap_", "log_likelihood_", "bic_"), float),
     **{"n_iter_": int, "converged_": bool},
 }
 # Integer factorizations have whole numbers as weights.
-_KINDS: dict[str, str] = dict.fromkeys(_ARRAYS, "f") | {"weights_": "fi"}
+_KINDS: dict[str, str] = dict.fromkeys((*_ARRAYS, *_TRACES), "f") | {"weights_": "fi"}
 for _model in MODELS.values():
     _KINDS |= _model._array_kinds
 
@@ -51,7 +53,7 @@ def save(
 ) -> Path:
     """Write a fitted model to a file that holds numbers and text only.
 
-    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `log_likelihoods_`, of means, discriminants
+    The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `objective_trace_`, of means, discriminants
     and covariances of tensors, of the sums
     `moments_` of models of counts, of the nodes of a tree, of the scores of features (not of samples, nor a start given
     as arrays) and, as the text `header`, a JSON object: format, version of lvmkit, class, parameters, names of
@@ -101,6 +103,8 @@ def save(
         msg = f"model must be fitted; this {type(model).__name__} is not fitted yet: call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
+    if "objective_trace_" in vars(model):
+        arrays[model._trace_key] = model.objective_trace_
     arrays |= model._to_arrays()
     notes = model.annotations_ if annotations is None else annotations
     _require_text_keys(notes)
@@ -178,7 +182,7 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
         "model": type(model).__name__,
         "params": params,
         "feature_names": None if names is None else [str(name) for name in names],
-        "fitted": {name: getattr(model, name) for name in _PLAIN if hasattr(model, name)},
+        "fitted": {name: getattr(model, name) for name in _PLAIN if name in vars(model)},
         "annotations": annotations,
         **{"modes": None, "moments": None},
         **model._header_parts(),
@@ -192,10 +196,10 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
         _require_numbers(key, values)
     model = MODELS[header["model"]]._from_arrays(header, arrays)
     _take_params(model, header["params"])
-    for key in ("log_likelihoods_", "fit_trace_"):
+    for key in _TRACES:
         if key in arrays:
             require_shape(arrays, key, (arrays[key].size,))
-            setattr(model, key, arrays[key])
+            model.objective_trace_ = arrays[key]
     for key, value in header["fitted"].items():
         if key in _PLAIN:
             _require_plain(key, value)

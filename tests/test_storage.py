@@ -33,7 +33,7 @@ def test_everything_comes_back(model, tmp_path):
     notes = {"names": {"0": "Heart"}, "notes": ["ünïcode"], "groups": [[0, 1]]}
     path = lvmkit.save(model, tmp_path / "model.lvmkit", annotations=notes)
     again = lvmkit.load(path)
-    for name in ("weights_", "centers_", "log_likelihoods_", "feature_names_in_"):
+    for name in ("weights_", "centers_", "objective_trace_", "feature_names_in_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(model, name))
     for name in ("n_iter_", "stopped_by_", "clipped_", "data_fingerprint_", "n_features_in_"):
         assert getattr(again, name) == getattr(model, name)
@@ -197,7 +197,7 @@ def test_scores_of_features_come_back_and_judge_the_same(counts, tmp_path):
         np.testing.assert_array_equal(again.factors_[mode], model.factors_[mode])
         assert list(again.mode_labels_[mode]) == list(model.mode_labels_[mode])
     assert again.mode_names_ == model.mode_names_
-    np.testing.assert_array_equal(again.fit_trace_, model.fit_trace_)
+    np.testing.assert_array_equal(again.objective_trace_, model.objective_trace_)
     for name in ("fit_", "n_iter_", "stopped_by_", "init_", "data_fingerprint_", "n_features_in_"):
         assert getattr(again, name) == getattr(model, name)
     assert again.annotations_ == notes
@@ -232,3 +232,20 @@ def test_a_model_whose_number_of_components_was_changed_says_what_to_do(tmp_path
     model.set_params(n_components=3)
     with pytest.raises(ValueError, match="is 3, and there are 2 weights: set it back, or fit"):
         lvmkit.save(model, tmp_path / "model.npz")
+
+
+@pytest.mark.parametrize(
+    ("old", "make"),
+    [
+        ("log_likelihoods_", lambda: lvmkit.BernoulliMixture(2).fit(np.eye(6).repeat(9, axis=0))),
+        ("fit_trace_", lambda: lvmkit.SUSTain(2, n_jobs=1).fit(np.eye(6).repeat(9, axis=0))),
+    ],
+)
+def test_the_trace_of_the_objective_has_one_name_and_files_keep_it(old, make, tmp_path):
+    model = make()
+    assert model.converged_ is (model.stopped_by_ != "max_iter")
+    with pytest.warns(FutureWarning, match=f"{old} is now objective_trace_"):
+        assert getattr(model, old) is model.objective_trace_
+    again = lvmkit.load(lvmkit.save(model, tmp_path / "model.npz"))
+    np.testing.assert_array_equal(again.objective_trace_, model.objective_trace_)
+    assert again.converged_ == model.converged_

@@ -14,6 +14,9 @@ class StoredModel:
     # Kinds of arrays are numpy's: f (finite), i, U; n is f that may be NaN. A name that ends in * is a beginning.
     # `save` and `load` take care of the parameters, and of what most models have: weights_, centers_, annotations_ …
     _array_kinds: ClassVar[dict[str, str]] = {}
+    _trace_key: ClassVar[str] = (
+        ""  # under which files keep objective_trace_, as they did before it had this name
+    )
     _list_params: ClassVar[
         tuple[str, ...]
     ] = ()  # parameters that are stored as lists of whole numbers

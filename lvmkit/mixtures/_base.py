@@ -17,7 +17,7 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from lvmkit.core import features
+from lvmkit.core import features, moved
 from lvmkit.core.arguments import checked
 from lvmkit.core.distinct import Distinct
 from lvmkit.core.linalg import generator_of
@@ -250,6 +250,18 @@ class MixtureModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     tol: float
     max_iter: int
     stopped_by_: StoppedBy | str
+    objective_trace_: (
+        Array  # (n_iter_,): Log-likelihood plus log prior before each step, nats per row
+    )
+
+    _trace_key = "log_likelihoods_"
+    log_likelihoods_ = moved.OldName("objective_trace_")
+
+    @property
+    def converged_(self) -> bool:
+        """Whether EM ended by one of its rules, or there was none to end."""
+        self._require_fitted()
+        return getattr(self, "stopped_by_", "moments") != "max_iter"
 
     def predict(self, X: Any) -> Labels:
         """Return the most probable cluster of each row.

@@ -482,7 +482,7 @@ class MomentMixture(MomentModel, MixtureModel):
     n_iter_: int  # EM steps made; 0 without EM
     stopped_by_: StoppedBy | str  # "moments" without EM, else the rule that ended it
     # (n_iter_,): Mean log-likelihood plus log prior, nats per row, before each step
-    log_likelihoods_: Array
+    objective_trace_: Array
     data_fingerprint_: str  # Hash of the rows fitted
 
     def fit(
@@ -592,7 +592,7 @@ class MomentMixture(MomentModel, MixtureModel):
 
     def _derive(self) -> None:
         """Reset the attributes of EM."""
-        self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
+        self.n_iter_, self.stopped_by_, self.objective_trace_ = 0, "moments", np.zeros(0)
 
     def _refine(self, data: Distinct, tell: Progress) -> None:
         """Raise the likelihood by EM, from the best start that a search finds; states ordered by weight again."""
@@ -624,7 +624,7 @@ class MomentMixture(MomentModel, MixtureModel):
         params = MixtureParams(*(part[order] for part in result.params))
         self.weights_, self.centers_ = params.weights, data.unsorted(params.centers)
         self.n_iter_ = len(result.log_likelihoods)
-        self.stopped_by_, self.log_likelihoods_ = result.stopped_by, result.log_likelihoods
+        self.stopped_by_, self.objective_trace_ = result.stopped_by, result.log_likelihoods
         if self.n_components > 1:
             nearest = nearest_clusters(data, params, self._family, prior)
             self.caution_ = caution_of(nearest, self.n_components, data.total)

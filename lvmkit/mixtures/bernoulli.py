@@ -201,7 +201,9 @@ class BernoulliMixture(MixtureModel):
         EM steps made; 0 without EM.
     stopped_by_ : {"tol", "weights", "max_iter", "moments"}
         The rule that ended EM; "moments" without EM.
-    log_likelihoods_ : array (n_iter_,)
+    converged_ : bool
+        Whether EM ended by one of its rules, or there was none to end; False if it ran out of steps.
+    objective_trace_ : array (n_iter_,)
         Mean log-likelihood plus log prior, nats per row, before each step.
     tried_ : list of Tried
         What the search tried, in order: the move, the objective where it ended, whether it was kept. Empty with
@@ -248,7 +250,7 @@ class BernoulliMixture(MixtureModel):
     clipped_: float
     n_iter_: int
     stopped_by_: StoppedBy
-    log_likelihoods_: Array
+    objective_trace_: Array
 
     def __init__(
         self,
@@ -639,7 +641,7 @@ class BernoulliMixture(MixtureModel):
         self.centers_ = data.unsorted(params.centers)
         self.n_iter_ = len(result.log_likelihoods)
         self.stopped_by_ = result.stopped_by
-        self.log_likelihoods_ = result.log_likelihoods
+        self.objective_trace_ = result.log_likelihoods
         self.labels_ = labels_of(X, data, self._params(), BERNOULLI)
         self.data_fingerprint_ = features.fingerprint(X)
         self.annotations_ = {}
@@ -676,7 +678,7 @@ class BernoulliMixture(MixtureModel):
         start = MixtureParams(start.weights[order], start.centers[order])
         self.weights_ = start.weights
         self.centers_ = smoothed(start, n, prior, BERNOULLI).centers
-        self.n_iter_, self.stopped_by_, self.log_likelihoods_ = 0, "moments", np.zeros(0)
+        self.n_iter_, self.stopped_by_, self.objective_trace_ = 0, "moments", np.zeros(0)
         self.annotations_ = {}
         self._forget_rows()
 

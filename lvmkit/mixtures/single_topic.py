@@ -65,7 +65,9 @@ class SingleTopic(MomentMixture):
         EM steps made; 0 without EM.
     stopped_by_ : {"moments", "tol", "max_iter"}
         "moments" without EM, else the rule that ended it.
-    log_likelihoods_ : array (n_iter_,)
+    converged_ : bool
+        Whether EM ended by one of its rules, or there was none to end; False if it ran out of steps.
+    objective_trace_ : array (n_iter_,)
         Mean log-likelihood plus log prior, nats per document, before each step.
     tried_ : list of Tried
         What the search for the start of EM tried: the move, the objective where it ended, whether it was kept. Empty

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from lvmkit.core import features
+from lvmkit.core import features, moved
 from lvmkit.core.parallel import single_threaded_blas, workers_of
 from lvmkit.core.progress import progress_callback
 from lvmkit.core.stored import StoredModel, require_names
@@ -80,7 +80,9 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
         Lambda, at least 1: how strongly the product of scores counts.
     fit_ : float
         1 - |X - X_hat| / |X|: 1 if X is met exactly, 0 if nothing is explained.
-    fit_trace_ : array (n_iter_,)
+    converged_ : bool
+        Whether the iterations ended by `tol`, or the start was best.
+    objective_trace_ : array (n_iter_,)
         Fit after each iteration of the start that was kept; that of the start if `n_iter_` is 0.
     n_iter_ : int
         Iterations of that start.
@@ -125,6 +127,9 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
     weights_: Any
     annotations_: dict[str, Any]
 
+    fit_trace_ = moved.OldName("objective_trace_")
+
+    _trace_key = "fit_trace_"
     _array_kinds: ClassVar[dict[str, str]] = {"factor_*": "i"}
     _list_params: ClassVar[tuple[str, ...]] = ("max_score", "min_score")
 
@@ -421,12 +426,18 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
                 msg = f"it holds {found}, outside {box.least} to {box.most}"
                 raise ValueError(msg)
 
+    @property
+    def converged_(self) -> bool:
+        """Whether the iterations ended by `tol`, or the start was best."""
+        check_is_fitted(self, "weights_")
+        return self.stopped_by_ != "max_iter"
+
     def _keep(self, kept: IntegerFactors, kind: str) -> None:
         """Set the fitted attributes."""
         self.init_ = kind
         self.factors_ = [np.ascontiguousarray(f.T.astype(np.int32)) for f in kept.factors]
         self.weights_ = kept.weights
-        self.fit_, self.fit_trace_ = kept.fit, np.array(kept.trace)
+        self.fit_, self.objective_trace_ = kept.fit, np.array(kept.trace)
         self.stopped_by_ = kept.stopped_by
         self.n_iter_ = 0 if kept.stopped_by == "start" else len(kept.trace)
         self.annotations_ = {}

@@ -26,7 +26,7 @@ def test_without_em_the_parameters_are_those_of_the_start(init):
     order = np.argsort(-start.weights, kind="stable")
     np.testing.assert_allclose(model.centers_, data.unsorted(start.centers[order]), atol=1e-3)
     np.testing.assert_allclose(model.weights_, start.weights[order])
-    assert (model.n_iter_, model.stopped_by_, len(model.log_likelihoods_)) == (0, "moments", 0)
+    assert (model.n_iter_, model.stopped_by_, len(model.objective_trace_)) == (0, "moments", 0)
     assert model.clipped_ == clipped
     assert ((model.centers_ > 0) & (model.centers_ < 1)).all()
 

@@ -62,7 +62,7 @@ def test_nothing_stays_of_an_earlier_fit(model, X):
     for again in (fitted.partial_fit(X[600:]), model(4, em=True).fit(X).fit_moments(sums), fresh):
         assert not hasattr(again, "labels_")
         assert not hasattr(again, "data_fingerprint_")
-        assert (again.n_iter_, again.stopped_by_, len(again.log_likelihoods_)) == (0, "moments", 0)
+        assert (again.n_iter_, again.stopped_by_, len(again.objective_trace_)) == (0, "moments", 0)
         assert not np.array_equal(again.centers_, first)
     order = np.argsort(-fitted.weights_, kind="stable")
     np.testing.assert_array_equal(fitted.centers_[order], fresh.centers_)

@@ -61,7 +61,7 @@ def test_the_search_ends_as_high_as_the_best_of_random_starts(data):
     found = fit(k, X)
     best = max(fit(k, X, init="random", random_state=seed).score(X) for seed in range(8))
     assert found.score(X) > best - 1e-3
-    assert found.log_likelihoods_[-1] >= max(tried.objective for tried in found.tried_) - 1e-6
+    assert found.objective_trace_[-1] >= max(tried.objective for tried in found.tried_) - 1e-6
 
 
 @pytest.mark.parametrize("data", DATA, indirect=True)

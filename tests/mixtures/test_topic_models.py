@@ -59,7 +59,7 @@ def test_single_topics_find_the_planted_documents(single):
     np.testing.assert_array_equal(model.transform(single.X), model.predict_proba(single.X))
     refined = SingleTopic(5, em=True).fit(single.X)
     assert refined.score(single.X) > model.score(single.X)
-    assert np.diff(refined.log_likelihoods_).min() > -1e-4
+    assert np.diff(refined.objective_trace_).min() > -1e-4
     assert refined.stopped_by_ == "tol"
 
 
@@ -86,7 +86,7 @@ def test_a_poisson_mixture_finds_the_planted_rates():
     assert adjusted_rand(model.predict(X), labels) > 0.5
 
 
-def test_log_likelihoods_are_those_of_scipy():
+def test_objective_trace_are_those_of_scipy():
     X = np.array([[3, 0, 1], [0, 2, 2]], dtype=float)
     weights, topics = [0.3, 0.7], np.array([[0.5, 0.2, 0.3], [0.1, 0.6, 0.3]])
     model = SingleTopic.from_parameters(weights, topics)

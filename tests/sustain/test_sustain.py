@@ -50,7 +50,7 @@ def assert_same(one, other):
     for a, b in zip(one.factors_, other.factors_, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(one.weights_, other.weights_)
-    np.testing.assert_array_equal(one.fit_trace_, other.fit_trace_)
+    np.testing.assert_array_equal(one.objective_trace_, other.objective_trace_)
     assert (one.init_, one.stopped_by_) == (other.init_, other.stopped_by_)
 
 
@@ -71,8 +71,8 @@ def test_results_are_whole_bounded_and_told_truly(shape, init):
     assert model.weights_.min() >= 1
     missed = np.linalg.norm(X - product(model.factors_, model.weights_))
     assert model.fit_ == pytest.approx(1 - missed / np.linalg.norm(X), abs=1e-9)
-    assert model.fit_ == model.fit_trace_[-1]
-    assert model.n_iter_ == len(model.fit_trace_) <= 200
+    assert model.fit_ == model.objective_trace_[-1]
+    assert model.n_iter_ == len(model.objective_trace_) <= 200
     assert model.init_ == init if init != "best" else model.init_ in INITS[1:]
     assert model.n_features_in_ == shape[1]
 
@@ -184,7 +184,7 @@ def test_the_seed_decides(init):
     for state in (2, np.random.default_rng(2)):
         assert_same(SUSTain(3, init=init, random_state=state).fit(X), model)
     other = SUSTain(3, init=init, random_state=1).fit(X)
-    assert other.fit_trace_.tolist() != model.fit_trace_.tolist()
+    assert other.objective_trace_.tolist() != model.objective_trace_.tolist()
     assert SUSTain(3, init=init, random_state=2, n_init=8).fit(X).fit_ > model.fit_
 
 
@@ -274,10 +274,10 @@ def test_iterations_end_by_tol_or_by_their_number():
     for tol in (1e-1, 1e-3):
         model = SUSTain(3, init="random", tol=tol).fit(X)
         assert model.stopped_by_ == "tol"
-        changes = np.abs(np.diff(full.fit_trace_))
+        changes = np.abs(np.diff(full.objective_trace_))
         assert model.n_iter_ == np.flatnonzero(changes < tol)[0] + 2
     twice = SUSTain(3, init="random", tol=0, max_iter=2, n_passes=3).fit(X)
-    assert twice.fit_trace_[0] > full.fit_trace_[0]
+    assert twice.objective_trace_[0] > full.objective_trace_[0]
 
 
 FACTORS = [np.zeros((0, 1), int), [[1], [0], [2]], [[1], [3], [0]]]

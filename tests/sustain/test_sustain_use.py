@@ -29,7 +29,7 @@ def assert_same(one, other):
     for a, b in zip(one.factors_, other.factors_, strict=True):
         np.testing.assert_array_equal(a, b)
     np.testing.assert_array_equal(one.weights_, other.weights_)
-    np.testing.assert_array_equal(one.fit_trace_, other.fit_trace_)
+    np.testing.assert_array_equal(one.objective_trace_, other.objective_trace_)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
