@@ -68,6 +68,7 @@ from lvmkit.moments.whitened import Whitened
 GIVEN = "given"
 """Value of `observed`: all entries but NaN are."""
 NOT_OBSERVED = ", or judge rows with gaps by predict_proba(X, observed=...)"
+NOT_FITTED = ", or fit to the other rows and judge these by predict_proba(X, observed='given') afterwards"
 
 INITS = ("search", "corrected", "asvtd", "3v-mom", "3v-tpm", "random")
 CORRECTED_CLUSTERS, MANY_CLUSTERS = 16, 32
@@ -514,8 +515,8 @@ class BernoulliMixture(MixtureModel):
         return features.in_float32(rows)
 
     def _remedy(self, *, reset: bool) -> str:
-        """Return the remedy for new rows with gaps."""
-        return "" if reset else NOT_OBSERVED
+        """Return the remedy for rows with gaps."""
+        return NOT_FITTED if reset else NOT_OBSERVED
 
     def _check_stored(self) -> None:
         """Refuse options out of range."""

@@ -153,3 +153,12 @@ def test_doubled_rows_give_the_same_rates():
     np.testing.assert_array_equal(
         model._prior(sums, 1_500).mean, model._prior(2 * sums, 3_000).mean
     )
+
+
+def test_rows_with_gaps_are_pointed_to_where_gaps_may_be():
+    X = BINARY.X.toarray()
+    X[5, 3] = np.nan
+    with pytest.raises(ValueError, match=r"NaN.* row 5, column 3.*observed='given'\) afterwards"):
+        BernoulliMixture(3).fit(X)
+    model = BernoulliMixture(3).fit(np.delete(X, 5, axis=0))
+    assert model.predict_proba(X[5:6], observed="given").sum() == pytest.approx(1)
