@@ -428,6 +428,11 @@ def _check_paths(source: object) -> None:
         if not isinstance(path, str | Path):
             kind = f"a list of {type(path).__name__}" if several else type(path).__name__
             msg = f"source must be a DataFrame, a path or glob, or a list of paths, not {kind}."
+            if hasattr(path, "to_pandas") and not several:
+                kind = f"{type(path).__module__.partition('.')[0]}.{kind}"
+                msg = (
+                    f"source must be a DataFrame of pandas, not a {kind}; pass source.to_pandas()."
+                )
             raise TypeError(msg)
 
 

@@ -68,7 +68,9 @@ from lvmkit.moments.whitened import Whitened
 GIVEN = "given"
 """Value of `observed`: all entries but NaN are."""
 NOT_OBSERVED = ", or judge rows with gaps by predict_proba(X, observed=...)"
-NOT_FITTED = ", or fit to the other rows and judge these by predict_proba(X, observed='given') afterwards"
+NOT_FITTED = (
+    ", or fit to the other rows and judge these by predict_proba(X, observed='given') afterwards"
+)
 
 INITS = ("search", "corrected", "asvtd", "3v-mom", "3v-tpm", "random")
 CORRECTED_CLUSTERS, MANY_CLUSTERS = 16, 32

@@ -583,3 +583,16 @@ def test_a_missing_table_of_attributes_is_named_as_such(tmp_path):
         TypeError, match=r"^attributes must name a column \(str\); found 'none.csv'"
     ):
         from_events(EVENTS, attributes=[tmp_path / "none.csv"], **COLUMNS)
+
+
+def test_tables_of_other_libraries_are_sent_to_pandas():
+    class Frame:
+        """What polars and pyarrow have."""
+
+        __module__ = "polars.dataframe.frame"
+
+        def to_pandas(self):
+            """Return nothing: only the name is looked for."""
+
+    with pytest.raises(TypeError, match=r"not a polars\.Frame; pass source\.to_pandas\(\)"):
+        from_events(Frame(), patient="id", code="code")

@@ -2,6 +2,7 @@
 
 import warnings
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,7 +10,7 @@ from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from lvmkit import BernoulliMixture, LatentDirichlet, PoissonMixture, SingleTopic
 from lvmkit.core.validation import DataWarning
@@ -132,8 +133,6 @@ def test_weights_that_cannot_be_are_refused(weight, message):
 
 
 def test_weights_may_be_named_in_a_cohort():
-    import anndata
-
     weight = np.random.default_rng(0).integers(1, 4, size=1_500)
     cohort = anndata.AnnData(
         BINARY.X, obs=pd.DataFrame({"weight": weight}, index=[f"p{i}" for i in range(1_500)])
@@ -162,3 +161,12 @@ def test_rows_with_gaps_are_pointed_to_where_gaps_may_be():
         BernoulliMixture(3).fit(X)
     model = BernoulliMixture(3).fit(np.delete(X, 5, axis=0))
     assert model.predict_proba(X[5:6], observed="given").sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("model", "data"), CASES, ids=by_name)
+def test_a_pipeline_may_begin_with_a_cohort(model, data):
+    cohort = anndata.AnnData(data.X, obs=pd.DataFrame(index=[f"p{i}" for i in range(1_500)]))
+    pipeline = make_pipeline(model, LogisticRegression()).fit(cohort, data.labels)
+    unwrap = FunctionTransformer(lambda rows: rows.X)
+    again = make_pipeline(unwrap, model, LogisticRegression()).fit(cohort, data.labels)
+    np.testing.assert_array_equal(pipeline.predict(cohort), again.predict(cohort))

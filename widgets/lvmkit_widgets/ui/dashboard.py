@@ -260,7 +260,8 @@ class Dashboard(Viewer):
         Returns
         -------
         anywidget.AnyWidget
-            Shown by Jupyter front ends without any request to a network.
+            Shown by Jupyter front ends without any request to a network. Layouts of ipywidgets take it, not the
+            dashboard itself: `ipywidgets.VBox([explorer.widget()])`.
         """
         return self._sync.native()
 
