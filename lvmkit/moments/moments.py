@@ -10,7 +10,7 @@ from scipy.sparse.linalg import LinearOperator
 from lvmkit.core.arguments import checked
 from lvmkit.core.parallel import map_blocks, sum_blocks
 from lvmkit.core.typing import Array, Counts
-from lvmkit.core.validation import finite_array, summable
+from lvmkit.core.validation import finite_array, sample_weights, summable
 from lvmkit.moments.cooccurrence import first_and_second, rows_at_once
 from lvmkit.moments.weightings import (
     Weighting,
@@ -97,6 +97,7 @@ class Moments:
             Costs one pass over the pairs of entries within rows, or n·d² multiply-adds for dense rows.
         """
         X = summable(X)
+        sample_weight = sample_weights(sample_weight, X.shape[0])
         d = X.shape[1]
         total = cls.zero(d, weighting)
 
@@ -227,6 +228,7 @@ class WhitenedMoments:
             The sums.
         """
         X = summable(X)
+        sample_weight = sample_weights(sample_weight, X.shape[0])
         d = X.shape[1]
         whitener = finite_array(whitener, "whitener", (None, None))
         k = whitener.shape[1]
@@ -329,6 +331,7 @@ def second_moment_operator(
         Multiplies vectors and blocks of vectors by the same M2 that `Moments.m2` holds.
     """
     X = summable(X, least_rows=1)
+    sample_weight = sample_weights(sample_weight, X.shape[0])
     totals = row_totals(X)
     weight = counted(weighting.row_weight(2, totals), sample_weight)
     divisor = float(counted(weighting.divisor(2, totals), sample_weight).sum())

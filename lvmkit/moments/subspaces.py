@@ -11,7 +11,7 @@ from lvmkit.core.arguments import checked
 from lvmkit.core.linalg import fix_signs, significant
 from lvmkit.core.parallel import sum_blocks
 from lvmkit.core.typing import Array, Counts
-from lvmkit.core.validation import finite_array, summable
+from lvmkit.core.validation import finite_array, sample_weights, summable
 from lvmkit.moments.weightings import (
     Weighting,
     counted,
@@ -110,6 +110,7 @@ class SubspaceMoments:
             The sums.
         """
         X = summable(X)
+        sample_weight = sample_weights(sample_weight, X.shape[0])
         basis = finite_array(basis, "basis", (None, None))
         if len(basis) != X.shape[1]:
             msg = (
@@ -325,6 +326,7 @@ def leading_basis(
     usually four to six of them.
     """
     X = summable(X, least_rows=1)
+    sample_weight = sample_weights(sample_weight, X.shape[0])
     if q > X.shape[1]:
         msg = f"q={q} directions need as many features; X has {X.shape[1]}"
         raise ValueError(msg)

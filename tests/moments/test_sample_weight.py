@@ -74,3 +74,16 @@ def test_weights_equal_repeated_rows_in_a_step_of_em(repeated, family):
     np.testing.assert_allclose(weighted.weights, plain.weights, rtol=1e-5)
     np.testing.assert_allclose(weighted.centers, plain.centers, rtol=1e-4, atol=1e-6)
     assert objective == pytest.approx(expected, rel=1e-6)
+
+
+def test_weights_that_cannot_be_are_refused(repeated):
+    X, weight, _ = repeated
+    W = np.eye(D)[:, :2]
+    with pytest.raises(ValueError, match="one weight for each"):
+        Moments.of(X, RAW, sample_weight=weight[:5])
+    with pytest.raises(ValueError, match="at least 0"):
+        WhitenedMoments.of(X, W, RAW, sample_weight=-weight)
+    with pytest.raises(ValueError, match="is zero"):
+        SubspaceMoments.of(X, W, POOLED, sample_weight=0 * weight)
+    with pytest.raises(ValueError, match="finite"):
+        leading_basis(X, POOLED, 2, sample_weight=np.full(N, np.nan))
