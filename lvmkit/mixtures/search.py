@@ -89,8 +89,8 @@ def best_start(
     if moments:
         search.trust(moments[0])
     search.grow()
-    if search.trusted is not None and search.agreed():
-        return BestStart(search.trusted, search.tried)
+    if moments and search.agreed():
+        return BestStart(search.confirmed(moments[0]), search.tried)
     search.look_closer()
     for start in moments[1:]:
         search.begin(start)
@@ -99,7 +99,8 @@ def best_start(
     if search.few is not search.many:
         search.few = search.many
         search.run(moves, LAST, 1.0)
-    return BestStart(_padded(search.chosen(), k, prior), search.tried)
+    best = search.confirmed(moments[0]) if moments and not search.beaten() else search.best
+    return BestStart(_padded(best, k, prior), search.tried)
 
 
 class Nearest(NamedTuple):
@@ -181,7 +182,7 @@ class _StartSearch:
         self.many = self.make(data.sample(JUDGES), cost=self.cost)
         self.least, self.settled = max(LEAST_GAIN, 1 / total), max(SETTLED, 0.5 / total)
         self.mean = prior.mean
-        self.trusted: MixtureParams | None = None
+        self.small = self.few.data.rows.shape[0]
         self.trusted_objective = -np.inf
         self.tried: list[Tried] = []
         self.failed, self.objective = 0, -np.inf
@@ -210,23 +211,28 @@ class _StartSearch:
         self._judge("moments and splits together", self._mixed(self.best, self.grown))
         return self.objective - moments < self._chance()
 
-    def chosen(self) -> MixtureParams:
-        """Return the best clusters, or those of the moments if the best are not clearly better."""
-        if self.trusted is not None and self.objective - self.trusted_objective < self._chance():
+    def beaten(self) -> bool:
+        """Return whether something is clearly higher than what the moments led to."""
+        return self.objective - self.trusted_objective >= self._chance()
+
+    def confirmed(self, moments: Moments) -> MixtureParams:
+        """Return where the moments of all rows lead, if that is higher than where those of few did."""
+        if self.data.rows.shape[0] == self.small:
             return self.trusted
-        return self.best
+        before, self.objective = self.trusted, self.trusted_objective
+        after = self._judge("moments of all rows", moments(self.data))
+        return after if self.tried[-1].kept else before
 
     def _chance(self) -> float:
         """Return by how much fits that are equally good differ, in nats per row."""
         # Twice the optimism of a fit of p parameters is about a chi-square of p degrees; those count of which there is
         # anything to learn.
-        assert self.trusted is not None
         expected = self.data.total * self.trusted.weights[:, None] * self.trusted.centers
         return float(np.sqrt((expected >= LEARNED).sum() / 2) / self.data.total)
 
     def look_closer(self) -> None:
         """Judge by more rows from now on, and begin with the clusters found so far."""
-        best, trusted = self.best, self.trusted
+        best, trusted = self.best, getattr(self, "trusted", None)
         many = self.data.sample(MANY)
         n = many.rows.shape[0]
         if n > self.many.data.rows.shape[0]:
