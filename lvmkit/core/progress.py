@@ -31,7 +31,7 @@ def progress_callback(progress: Progress | bool | None) -> Iterator[Progress]:
         return
     from tqdm.auto import tqdm  # looks for a notebook, which takes a while
 
-    with tqdm(total=100, bar_format="{l_bar}{bar}| {elapsed} {postfix}") as bar:
+    with tqdm(total=100, bar_format="{l_bar}{bar}| {elapsed}<{remaining} {postfix}") as bar:
 
         def tell(text: str, done: float) -> None:
             bar.set_postfix_str(text, refresh=False)

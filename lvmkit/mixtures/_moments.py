@@ -609,7 +609,7 @@ class MomentMixture(MomentModel, MixtureModel):
                 self._family,
                 prior,
                 moments=[lambda rows: start] * 2,
-                tell=part(tell, 0.0, 0.5),
+                tell=part(tell, 0.0, 0.9),
             )
             start, self.tried_ = found
         result = accelerated(
@@ -618,7 +618,7 @@ class MomentMixture(MomentModel, MixtureModel):
             self._family,
             tol=self.tol,
             max_iter=self.max_iter,
-            progress=part(tell, 0.5, 1.0),
+            progress=part(tell, 0.9, 1.0),
         )
         order = np.argsort(-result.params.weights, kind="stable")
         params = MixtureParams(*(part[order] for part in result.params))

@@ -569,8 +569,9 @@ class BernoulliMixture(MixtureModel):
     ) -> EMResult[MixtureParams]:
         """Run EM from the start that `init` names; of random ones keep the best end."""
         if not isinstance(self.init, str) or self.init != "random":
-            start = self._start(data, prior, part(tell, 0.0, 0.5))
-            return self._run(data, start, prior, part(tell, 0.5, 1.0))
+            share = 0.9 if self._searches() else 0.5
+            start = self._start(data, prior, part(tell, 0.0, share))
+            return self._run(data, start, prior, part(tell, share, 1.0))
         generator = generator_of(self.random_state)
         ends = []
         for i in range(self.n_init):

@@ -325,12 +325,14 @@ class _Cost:
     def __init__(self, one: int, tell: Progress) -> None:
         self.one, self.tell = one, tell
         self.spent, self.steps, self.allowed = 0.0, 0, float(LEAST_STEPS)
+        self.told = 0.0
 
     def add(self, entries: int) -> None:
         """Count a step; whoever is told may cancel."""
         self.spent += entries / self.one
         self.steps += 1
-        self.tell("starts", min(self.spent / self.allowed, 1.0))
+        self.told = max(self.told, min(self.spent / self.allowed, 1.0))  # what is allowed may grow
+        self.tell("starts", self.told)
 
 
 class _Judged(NamedTuple):

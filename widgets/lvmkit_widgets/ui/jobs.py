@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 log = logging.getLogger(__name__)
 REPORTS_PER_SECOND = 12
+KNOWN_AFTER, WORTH_TELLING = 2.0, 5.0
+"""Seconds after which the time left can be told from the part that is done, and from which on it is told."""
 
 
 class Cancelled(Exception):  # noqa: N818 - nothing went wrong
@@ -40,6 +42,7 @@ class Progress:
         self._report = report
         self._stop = threading.Event()
         self._last: tuple[str, float] = ("", 0.0)
+        self._began = time.monotonic()
 
     def __call__(self, text: str, fraction: float | None = None) -> None:
         """Report where the work stands, and stop it if the reader asked for that."""
@@ -49,7 +52,7 @@ class Progress:
         last_text, last_time = self._last
         if text != last_text or now - last_time > 1 / REPORTS_PER_SECOND:
             self._last = (text, now)
-            self._report(text, fraction)
+            self._report(text + time_left(now - self._began, fraction), fraction)
 
     def cancel(self) -> None:
         """Let the next report stop the work."""
@@ -59,6 +62,18 @@ class Progress:
     def cancelled(self) -> bool:
         """Whether it was asked to stop."""
         return self._stop.is_set()
+
+
+def time_left(elapsed: float, fraction: float | None) -> str:
+    """Return how long work will take that has done a fraction in so many seconds, in words; "" while nobody knows."""
+    if not fraction or elapsed < KNOWN_AFTER:
+        return ""
+    left = elapsed * (1 - fraction) / fraction
+    if left < WORTH_TELLING:
+        return ""
+    if left < 90:
+        return f", about {5 * round(left / 5)} s left"
+    return f", about {round(left / 60)} minutes left"
 
 
 class BackgroundJob:
