@@ -7,7 +7,12 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
@@ -80,7 +85,9 @@ def warn_of_constants(rows: Any) -> None:
         warnings.warn(msg, DataWarning, stacklevel=3)
 
 
-class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
+class CovariateClassifier(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+):
     """A multinomial logistic regression whose covariates are in clusters."""
 
     classes_: Any
@@ -145,6 +152,11 @@ class CovariateClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):
         """
         found = sums(self._samples(X), self.covariate_labels_, self.n_clusters_)
         return np.asarray(found.toarray() if sparse.issparse(found) else found)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`."""
+        return self.n_clusters_
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class.

@@ -7,7 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+)
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
@@ -192,7 +197,9 @@ def checked_options(model: Any) -> EMOptions:
     )
 
 
-class TensorNormalMixture(ClusterMixin, StoredModel, BaseEstimator):
+class TensorNormalMixture(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, StoredModel, BaseEstimator
+):
     """Clusters of tensors that are normal around their cluster's mean, with a covariance for each mode.
 
     A sample X (p_1, ..., p_M) of cluster k is normal with mean means_[k]; the covariance of two entries is the product
@@ -559,6 +566,26 @@ class TensorNormalMixture(ClusterMixin, StoredModel, BaseEstimator):
         check_is_fitted(self, "weights_")
         rows = self.checked(X, reset=False)
         return posteriors(rows.reshape(len(rows), -1), self._rule())
+
+    def transform(self, X: Any) -> Array:
+        """Return the probability of each cluster for each sample, as `predict_proba`.
+
+        Parameters
+        ----------
+        X : array (n, p_1, ..., p_M)
+            Samples, as large as those fitted.
+
+        Returns
+        -------
+        array (n, K)
+            Rows sum to 1.
+        """
+        return self.predict_proba(X)
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`."""
+        return len(self.weights_)
 
     def score_samples(self, X: Any) -> Array:
         """Return the log-density of each sample.

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClusterMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
@@ -13,7 +13,7 @@ from lvmkit.core.linalg import generator_of
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import callback_of
 from lvmkit.core.stored import require_same
-from lvmkit.core.typing import Labels, Progress, RandomState
+from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     DataWarning,
     listed,
@@ -40,7 +40,7 @@ SPLITS = ("data", "model", "pddp", "kmeans")
 FAMILIES: dict[str, Family] = {"bernoulli": BERNOULLI, "topic": MULTINOMIAL}
 
 
-class SpectralTree(ClusterMixin, RowModel):
+class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowModel):
     """Cluster rows hierarchically by the method of moments: SIDIWO and D-SIDIWO.
 
     No number of clusters has to be known, and no start is drawn: the same tree on every run, and for rows in
@@ -275,6 +275,39 @@ class SpectralTree(ClusterMixin, RowModel):
         """
         check_is_fitted(self, "tree_")
         return self.tree_.apply(self._validated(X, reset=False))
+
+    def transform(self, X: Any) -> Array:
+        """Return the path of each row down the tree.
+
+        Parameters
+        ----------
+        X : sparse matrix, array, DataFrame or AnnData (n, d)
+            Rows; labeled ones may have their features in any order, unknown ones are ignored.
+
+        Returns
+        -------
+        array (n, n_nodes)
+            1 for each node that the row passes, from the root to its leaf, in the order of `nodes_`; else 0.
+
+        Examples
+        --------
+        >>> X = np.repeat(np.eye(2), 15, axis=0)
+        >>> SpectralTree(max_depth=1).fit(X).transform(X[[0, -1]]).sum(axis=0)
+        array([2., 1., 1.])
+        """
+        check_is_fitted(self, "tree_")
+        paths = np.zeros((self.n_leaves_, len(self.nodes_)))
+        for row, leaf in enumerate(self.tree_.leaves):
+            node: int | None = leaf
+            while node is not None:
+                paths[row, node] = 1.0
+                node = self.nodes_[node].parent
+        return paths[self.predict(X)]
+
+    @property
+    def _n_features_out(self) -> int:
+        """Number of columns of `transform`."""
+        return len(self.nodes_)
 
     def _describe(self) -> None:
         """Set the attributes that follow from the tree."""

@@ -300,3 +300,10 @@ def test_bad_data_are_refused(data):
         model.fit(data.X, np.zeros(200))
     with pytest.raises((TypeError, ValueError), match="nu must be"):
         CovariateClusteringClassifier(None).fit(data.X, data.y)
+
+
+def test_sums_of_clusters_have_names(data, model):
+    names = [f"covariateclusteringclassifier{i}" for i in range(model.n_clusters_)]
+    assert model.get_feature_names_out().tolist() == names
+    table = clone(model).set_output(transform="pandas").fit(data.X, data.y).transform(data.X)
+    assert table.columns.tolist() == names

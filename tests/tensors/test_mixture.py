@@ -454,3 +454,10 @@ def test_covariances_may_be_any_iterable():
             TypeError, match="covariances must be a list of arrays, one for each mode"
         ):
             TensorNormalMixture.from_parameters([1.0], np.zeros((1, 2, 3)), wrong)
+
+
+def test_posteriors_are_named_columns_for_what_follows():
+    X, _ = make_tensor_mixture("M8", n_samples=100)
+    model = TensorNormalMixture(2).fit(X)
+    np.testing.assert_array_equal(model.transform(X), model.predict_proba(X))
+    assert model.get_feature_names_out().tolist() == [f"tensornormalmixture{i}" for i in range(2)]
