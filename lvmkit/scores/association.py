@@ -1,7 +1,7 @@
 """Association of codes with clusters: effect sizes with intervals, and tests."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +10,20 @@ from scipy import special, stats
 
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
-from lvmkit.scores.counts import CodeCounts, count_codes
+from lvmkit.scores.counts import CodeCounts, WeightSums, count_codes, effective_size
 from lvmkit.scores.relevance import lift_over
 
 _SMALLEST_EXPECTED = 5.0
 _BLOCK = 2_000_000
+
+
+class _FourCells(NamedTuple):
+    """The 2 × 2 table of each code in each cluster: with the code and in all, in the cluster and outside, (k, d)."""
+
+    inside: Array
+    outside: Array
+    size_in: Array
+    size_out: Array
 
 
 @checked()
@@ -24,6 +33,7 @@ def association(
     *,
     feature_names: Sequence[str] | None = None,
     level: float = 0.05,
+    sample_weight: Any = None,
 ) -> pd.DataFrame:
     """Compare each code's share in each cluster with its share in all other rows.
 
@@ -37,6 +47,8 @@ def association(
         The codes; by default the columns' names, or their numbers.
     level : float, default=0.05
         The interval of the odds ratio covers with probability 1 − `level`.
+    sample_weight : array (n,), or str, optional
+        As in `count_codes`.
 
     Returns
     -------
@@ -52,7 +64,8 @@ def association(
        cluster code  share_in  share_out  odds_ratio
     0        0  428       1.0        0.0      3721.0
     """
-    return association_of_counts(count_codes(X, labels, feature_names=feature_names), level=level)
+    counted = count_codes(X, labels, feature_names=feature_names, sample_weight=sample_weight)
+    return association_of_counts(counted, level=level)
 
 
 @checked()
@@ -73,7 +86,9 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
         (rows), share_in, share_out, lift (share_in over the share of all rows), difference
         (share_in − share_out), standardized_difference, odds_ratio with its interval low and high,
         p (two-sided) and q (p adjusted for all k · d tests). Hidden cells of suppressed counts are
-        NaN.
+        NaN. Of counts with weights, n and size stay numbers of rows, the other columns are weighted
+        estimates, and there are also estimate_in, estimate_out (sums of the weights of rows with the
+        code), effective_in and effective_out (effective sizes).
 
     Raises
     ------
@@ -88,6 +103,11 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
     p: Pearson's χ² without continuity correction where all expected cells reach 5, else Fisher's
     exact test, which adds the probabilities of all tables with the same margins that are no
     likelier than the one seen. q: Benjamini 1995.
+
+    With weights, intervals and tests are those of tables with the weighted shares and the effective sizes (Σw)² / Σw²
+    (Kish 1965, section 11.7), rounded to whole rows where Fisher's test is made: a survey of 1,000 rows does not
+    become one of a million by what its rows stand for. Strata and sampling units are not known here; rows of
+    the same hospital, for instance, tell less than these sizes say.
 
     The clusters were found from the same codes, so p and q describe how far a code sets a cluster
     apart; they are no evidence that the clusters exist.
@@ -104,16 +124,21 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
     if not 0 < level < 1:
         msg = f"level must be the interval's chance to miss, between 0 and 1; found {level!r}"
         raise ValueError(msg)
-    inside = counts.counts
-    outside = counts.totals - inside
-    size_in = np.broadcast_to(counts.sizes[:, None], inside.shape)
-    size_out = counts.n_rows - size_in
+    inside, outside, size_in, size_out = rows = _of_rows(counts)
+    measured, tested = (rows, rows) if counts.weighted is None else _of_weights(counts, rows)
     with np.errstate(divide="ignore", invalid="ignore"):
-        share_in, share_out = inside / size_in, outside / size_out
+        share_in = measured.inside / measured.size_in
+        share_out = measured.outside / measured.size_out
         spread = np.sqrt((share_in * (1 - share_in) + share_out * (1 - share_out)) / 2)
         standardized = np.where(share_in == share_out, 0.0, (share_in - share_out) / spread)
-    odds, low, high = _odds_ratio(inside, outside, size_in - inside, size_out - outside, level)
-    p = two_sided_p(inside, outside, size_in, size_out)
+    odds, low, high = _odds_ratio(
+        tested.inside,
+        tested.outside,
+        tested.size_in - tested.inside,
+        tested.size_out - tested.outside,
+        level,
+    )
+    p = two_sided_p(*tested)
     columns = {
         "cluster": np.repeat(counts.clusters, inside.shape[1]),
         "code": np.tile(np.asarray(counts.codes, dtype=object), inside.shape[0]),
@@ -126,6 +151,9 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
         **{"difference": share_in - share_out, "standardized_difference": standardized},
         **{"odds_ratio": odds, "low": low, "high": high, "p": p, "q": _discoveries(p)},
     }
+    if counts.weighted is not None:
+        columns |= {"estimate_in": measured.inside, "estimate_out": measured.outside}
+        columns |= {"effective_in": tested.size_in, "effective_out": tested.size_out}
     table = pd.DataFrame({name: np.ravel(values) for name, values in columns.items()})
     whole = ["n_in", "n_out", "size_in", "size_out"]
     return (
@@ -133,6 +161,40 @@ def association_of_counts(counts: CodeCounts, *, level: float = 0.05) -> pd.Data
         if table[whole].isna().any(axis=None)
         else table.astype(dict.fromkeys(whole, np.int64))
     )
+
+
+def _of_rows(counts: CodeCounts) -> _FourCells:
+    """Return numbers of rows."""
+    inside = counts.counts
+    size_in = np.broadcast_to(counts.sizes[:, None], inside.shape)
+    return _FourCells(inside, counts.totals - inside, size_in, counts.n_rows - size_in)
+
+
+def _of_weights(counts: CodeCounts, rows: _FourCells) -> tuple[_FourCells, _FourCells]:
+    """Return sums of weights, and tables with the same shares and effective sizes."""
+    assert counts.weighted is not None
+    sums: WeightSums = counts.weighted
+    size_in = np.broadcast_to(sums.sizes[:, None], rows.inside.shape)
+    # what no row is in must not keep the rounding errors of a difference
+    size_out = np.where(rows.size_out == 0, 0.0, np.maximum(sums.total - size_in, 0.0))
+    outside = np.clip(sums.totals - sums.counts, 0.0, size_out)
+    outside = np.where(rows.outside == 0, 0.0, outside)
+    outside = np.where(rows.outside == rows.size_out, size_out, outside)
+    measured = _FourCells(sums.counts, outside, size_in, size_out)
+    squares_out = np.maximum(sums.total_squares - sums.squares, 0.0)
+    sizes = [
+        np.minimum(effective_size(size, squares[:, None]), n)
+        for size, squares, n in (
+            (size_in, sums.squares, rows.size_in),
+            (size_out, squares_out, rows.size_out),
+        )
+    ]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        parts = [
+            np.where(n == size, effective, n * (effective / size))  # all stays all
+            for n, size, effective in zip(measured[:2], measured[2:], sizes, strict=True)
+        ]
+    return measured, _FourCells(parts[0], parts[1], sizes[0], sizes[1])
 
 
 def two_sided_p(inside: Array, outside: Array, size_in: Array, size_out: Array) -> Array:
@@ -148,10 +210,11 @@ def two_sided_p(inside: Array, outside: Array, size_in: Array, size_out: Array) 
     constant = (total == 0) | (total == n_rows) | (size_in == 0) | (size_out == 0)
     p[constant] = 1.0
     exact = (scarcest < _SMALLEST_EXPECTED) & ~constant & np.isfinite(p)
-    cells = [
-        np.asarray(values[exact], dtype=np.int64) for values in (inside, total, size_in, n_rows)
-    ]
-    p[exact] = _fisher(*cells)
+    a, b, c, d = (
+        np.rint(values[exact]).astype(np.int64)  # effective sizes are not whole
+        for values in (inside, outside, size_in - inside, size_out - outside)
+    )
+    p[exact] = _fisher(a, a + b, a + c, a + b + c + d)
     return p
 
 

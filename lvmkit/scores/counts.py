@@ -12,10 +12,34 @@ from lvmkit import disclosure
 from lvmkit.core import features
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array, Labels
-from lvmkit.core.validation import as_numbers, check_matrix, listed, unmasked
+from lvmkit.core.validation import as_numbers, check_matrix, listed, sample_weights, unmasked
 
 Names = Mapping[int, str] | Sequence[str] | None
 Titles = Mapping[str, str] | Sequence[str] | npt.NDArray[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class WeightSums:
+    """What the rows of `CodeCounts` stand for: sums of their weights in place of their numbers."""
+
+    counts: Array  # (k, d): rows of a cluster that have a code; NaN where hidden
+    sizes: Array  # (k,): rows of each cluster
+    squares: Array  # (k,): squared weights of the rows of each cluster
+    totals: Array  # (d,): rows that have a code
+    total: float  # rows counted
+    total_squares: float  # squared weights of the rows counted
+    largest: float  # weight of a row
+    name: str = ""  # what the weights are, in words
+
+    def hidden(self, cells: Any, sizes: Any, totals: Any) -> "WeightSums":
+        """Return a copy with NaN where the numbers of rows are hidden."""
+        return replace(
+            self,
+            counts=np.where(cells, np.nan, self.counts),
+            sizes=np.where(sizes, np.nan, self.sizes),
+            squares=np.where(sizes, np.nan, self.squares),
+            totals=np.where(totals, np.nan, self.totals),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +64,9 @@ class CodeCounts:
         What the codes mean; "" where unknown.
     names : tuple of str (k)
         What the user calls the clusters; "" where not named.
+    weighted : WeightSums, optional
+        Sums of weights over the same rows, of data that have weights. Shares are then estimates from them, while
+        `counts`, `sizes`, `totals` and `n_rows` stay numbers of rows.
     """
 
     counts: Array
@@ -50,24 +77,42 @@ class CodeCounts:
     codes: tuple[str, ...]
     titles: tuple[str, ...]
     names: tuple[str, ...]
+    weighted: WeightSums | None = None
 
     @property
     def shares(self) -> Array:
         """Share of each cluster's rows that have a code (k, d), in [0, 1]; NaN if empty."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.counts / self.sizes[:, None]
+            if self.weighted is None:
+                return self.counts / self.sizes[:, None]
+            return np.minimum(self.weighted.counts / self.weighted.sizes[:, None], 1.0)
 
     @property
     def overall(self) -> Array:
         """Share of all rows that have a code (d,), in [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.totals / np.float64(self.n_rows)
+            if self.weighted is None:
+                return self.totals / np.float64(self.n_rows)
+            # sums in another order may exceed the total in the last bit
+            return np.minimum(self.weighted.totals / np.float64(self.weighted.total), 1.0)
 
     @property
     def weights(self) -> Array:
         """Share of the rows in each cluster (k,), in [0, 1]."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return self.sizes / np.float64(self.n_rows)
+            if self.weighted is None:
+                return self.sizes / np.float64(self.n_rows)
+            return self.weighted.sizes / np.float64(self.weighted.total)
+
+    @property
+    def effective_sizes(self) -> Array:
+        """Rows of equal weights that tell as much of a share as those of each cluster (k,); `sizes` without weights.
+
+        (Σw)² / Σw² (Kish 1965, section 11.7), never more than `sizes`: what intervals and tests go by.
+        """
+        if self.weighted is None:
+            return self.sizes
+        return effective_size(self.weighted.sizes, self.weighted.squares)
 
     @property
     def cluster_labels(self) -> list[str]:
@@ -156,19 +201,28 @@ class CodeCounts:
         -------
         CodeCounts
             Counts, sizes and totals with NaN where hidden, and further cells hidden so that the
-            first cannot be found by subtraction (`lvmkit.disclosure.suppression`).
+            first cannot be found by subtraction (`lvmkit.disclosure.suppression`). Weights change
+            nothing of it: it goes by numbers of rows, and hides sums of weights in the same places.
         """
         small_cluster = disclosure.suppression(self.sizes[:, None], threshold=threshold).cells[:, 0]
         known = np.broadcast_to(small_cluster[:, None], self.counts.shape)
         found = disclosure.suppression(
             self.counts, sizes=self.sizes, hidden=known, threshold=threshold
         )
+        sums = self.weighted
         return replace(
             self,
             counts=np.where(found.cells, np.nan, self.counts),
             sizes=np.where(small_cluster, np.nan, self.sizes),
             totals=np.where(found.totals, np.nan, self.totals),
+            weighted=sums and sums.hidden(found.cells, small_cluster, found.totals),
         )
+
+
+def effective_size(sums: Any, squares: Any) -> Array:
+    """Return (Σw)² / Σw², 0 where nothing is summed (Kish 1965, section 11.7)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(np.equal(squares, 0), 0.0, np.square(sums) / squares)
 
 
 @checked()
@@ -180,6 +234,7 @@ def count_codes(
     feature_names: Sequence[str] | None = None,
     titles: Titles = None,
     names: Names = None,
+    sample_weight: Any = None,
 ) -> CodeCounts:
     """Count the rows of each cluster that have each code.
 
@@ -198,6 +253,9 @@ def count_codes(
         What the codes mean; by default `X.var["title"]` of AnnData.
     names : mapping of int to str, or sequence of str, optional
         What the user calls the clusters.
+    sample_weight : array (n,), or str, optional
+        How many rows of the population each row stands for, 0 or more, or the name of the column of `X.obs` that tells
+        it. Shares are then weighted estimates; counts stay numbers of rows.
 
     Returns
     -------
@@ -207,7 +265,8 @@ def count_codes(
     Raises
     ------
     ValueError
-        If lengths disagree, labels are not whole numbers, or entries are negative or missing.
+        If lengths disagree, labels are not whole numbers, entries are negative or missing, or weights
+        are negative or all 0.
 
     Examples
     --------
@@ -218,6 +277,12 @@ def count_codes(
            [0., 1.]])
     >>> counted.cluster_labels
     ['0 · Kidney', '1']
+
+    Of rows with weights, shares are estimates, and counts numbers of rows.
+
+    >>> counted = count_codes(np.array([[1, 0], [0, 1]]), [0, 0], sample_weight=[300, 100])
+    >>> counted.counts.tolist(), counted.shares.tolist()
+    ([[1.0, 1.0]], [[0.75, 0.25]])
     """
     matrix, codes, meanings = code_columns(X, feature_names=feature_names, titles=titles)
     ids = cluster_ids(labels, matrix.shape[0])
@@ -229,9 +294,8 @@ def count_codes(
     ]
     counted = np.flatnonzero(row_of >= 0)
     rows = row_of[counted]
-    entries: Any = (np.ones(len(rows)), (rows, counted))
-    membership = sparse.coo_array(entries, shape=(len(wanted), matrix.shape[0])).tocsr()
-    counts = np.asarray((membership @ matrix).toarray(), dtype=np.float64)
+    counts = _grouped(np.ones(len(rows)), rows, counted, matrix, len(wanted))
+    weight = sample_weights(sample_weight, matrix.shape[0], X)
     return CodeCounts(
         counts=counts,
         sizes=np.bincount(rows, minlength=len(wanted)).astype(float),
@@ -241,6 +305,35 @@ def count_codes(
         codes=codes,
         titles=meanings,
         names=cluster_names(wanted, names),
+        weighted=None
+        if weight is None
+        else _weight_sums(weight[counted], rows, counted, matrix, len(wanted)),
+    )
+
+
+def _grouped(
+    values: Array, rows: Labels, counted: Labels, matrix: sparse.csr_array, k: int
+) -> Array:
+    """Sum the rows `counted` of the matrix, times values, in k groups; rows tells the group of each."""
+    entries: Any = (values, (rows, counted))
+    membership = sparse.coo_array(entries, shape=(k, matrix.shape[0])).tocsr()
+    return np.asarray((membership @ matrix).toarray(), dtype=np.float64)
+
+
+def _weight_sums(
+    weight: Array, rows: Labels, counted: Labels, matrix: sparse.csr_array, k: int
+) -> WeightSums:
+    """Sum weights as `count_codes` counts rows."""
+    counts = _grouped(weight, rows, counted, matrix, k)
+    sizes, squares = (np.bincount(rows, w, minlength=k).astype(float) for w in (weight, weight**2))
+    return WeightSums(
+        counts=np.minimum(counts, sizes[:, None]),  # in case of another order of summation
+        sizes=sizes,
+        squares=squares,
+        totals=counts.sum(axis=0),
+        total=float(sizes.sum()),
+        total_squares=float(squares.sum()),
+        largest=float(weight.max(initial=0.0)),
     )
 
 
