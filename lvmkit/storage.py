@@ -55,8 +55,8 @@ def save(
 
     The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `objective_trace_`, of means, discriminants
     and covariances of tensors, of the sums
-    `moments_` of models of counts, of the nodes of a tree, of the scores of features (not of samples, nor a start given
-    as arrays) and, as the text `header`, a JSON object: format, version of lvmkit, class, parameters, names of
+    `moments_` of mixtures and topics, of the nodes of a tree, of the scores of features (not of samples, nor a start
+    given as arrays) and, as the text `header`, a JSON object: format, version of lvmkit, class, parameters, names of
     features and modes, the fingerprint of the data and the annotations. No row of
     the data is stored; but the mean of a leaf that holds one row, or equal ones, is that row: grow trees of people
     with `min_samples_leaf` of 11 or more before passing them on. The file is written beside the target and moved
@@ -64,10 +64,11 @@ def save(
     followed. A `Generator` given as `random_state` is
     not stored.
 
-    By `moments_`, sums over all rows, `partial_fit` goes on after `load`; they are some three times as large
-    as `centers_`, and larger after `partial_fit`. Among them is the total of every feature, and two files saved
-    before and after a block differ by the sums of its rows: where rows are people, rare features and small
-    blocks can tell about one of them. `del model.moments_` before saving leaves the sums out.
+    By `moments_`, sums over all rows, `partial_fit` goes on after `load`; of counts they are some three times as large
+    as `centers_`, and larger after `partial_fit`; of 0/1 rows they are (k + 10)² numbers for each feature. Among them
+    is the total of every feature, and two files saved before and after a block differ by the sums of its rows: where
+    rows are people, rare features and small blocks can tell about one of them. `del model.moments_` before saving
+    leaves the sums out.
 
     Parameters
     ----------
@@ -144,8 +145,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Model:
     -------
     BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree, SUSTain or TensorNormalMixture
         Fitted, without `labels_`: predict the rows again. Of a SUSTain `factors_[0]` has no rows: transform them
-        again. Without `moments_`, to which `partial_fit` adds, if
-        it is a BernoulliMixture or the file was written before they were kept.
+        again. Without `moments_`, to which `partial_fit` adds, if the file was written before they were kept.
 
     Raises
     ------

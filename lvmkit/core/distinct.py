@@ -80,10 +80,10 @@ def distinct_rows(X: Any, sample_weight: Array | None = None) -> Distinct:
     return Distinct(rows, None if (weight == 1).all() else weight, place, order)
 
 
-def column_sums(data: Distinct) -> Array:
-    """Sum distinct rows, each as often as it counts, (d,)."""
-    weight = np.ones(data.rows.shape[0]) if data.weight is None else data.weight
-    return np.asarray(data.rows.T @ weight, dtype=np.float64).ravel()
+def column_sums(rows: Any, weight: Array | None) -> Array:
+    """Sum rows, each as often as it counts, (d,). rows (n, d), weight (n,)."""
+    often = np.ones(rows.shape[0]) if weight is None else weight
+    return np.asarray(rows.T @ often, dtype=np.float64).ravel()
 
 
 def _chances(weight: Array, m: int) -> Array:

@@ -1,10 +1,14 @@
 """Input validation: numbers, options, matrices, tables, sparse structure; `DataWarning`."""
 
 import copy
+import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Set
 from contextlib import suppress
 from math import inf
 from numbers import Integral, Real
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
@@ -18,6 +22,17 @@ from sklearn.utils.validation import validate_data
 
 class DataWarning(UserWarning):
     """Data were repaired, left out or clipped; the message says what, how many and what to do."""
+
+
+_OWN = f"{Path(__file__).parents[1]}{os.sep}"
+
+
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
+    """Warn of what users passed: at their line, however deep inside the package the cause was found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_OWN):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _python(value: Any) -> Any:

@@ -1,413 +1,92 @@
-"""Base classes of models of counts: input validation, moments that add, one decomposition, and EM."""
+"""Sums of moments that models are learned from: how they are made, added, read and stored."""
 
-import warnings
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse.linalg import LinearOperator, aslinearoperator
+from scipy.spatial.distance import cdist
 
 from lvmkit import decompose
-from lvmkit.core import features
-from lvmkit.core.distinct import Distinct, column_sums, distinct_rows
-from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.progress import callback_of
+from lvmkit.core.distinct import Distinct, column_sums
+from lvmkit.core.linalg import impute_diagonal, significant, top_eigenpairs, whitener_of
 from lvmkit.core.stored import require_shape
-from lvmkit.core.typing import Array, Labels, Progress, RandomState
-from lvmkit.core.validation import (
-    DataWarning,
-    listed,
-    require_flag,
-    require_number,
-    require_seed,
-    sample_weights,
+from lvmkit.core.typing import Array, Progress
+from lvmkit.core.validation import warn
+from lvmkit.decompose import Components, completion
+from lvmkit.mixtures.e_step import MixtureParams, smoothed
+from lvmkit.mixtures.families import BERNOULLI, Family, Prior
+from lvmkit.mixtures.initialization import (
+    FINE,
+    ROUGH,
+    Method,
+    clipped_components,
+    padded,
+    second_moment,
+    silent,
 )
-from lvmkit.mixtures import e_step
-from lvmkit.mixtures._base import (
-    SPARE_DIRECTIONS,
-    MixtureModel,
-    RowModel,
-    labels_of,
-    of_rows,
-    state_order,
-)
-from lvmkit.mixtures.e_step import MixtureParams
-from lvmkit.mixtures.em import StoppedBy, accelerated
-from lvmkit.mixtures.families import MULTINOMIAL, Family, Prior
-from lvmkit.mixtures.initialization import given_params, part
-from lvmkit.mixtures.search import Tried, best_start, caution_of, nearest_clusters
-from lvmkit.moments import WhitenedMoments
-from lvmkit.moments.subspaces import SubspaceMoments, leading_basis
-from lvmkit.moments.weightings import EQUAL_ROWS, POISSON, POOLED, Weighting, row_totals
+from lvmkit.moments import POISSON, RAW, Moments, SubspaceMoments, WhitenedMoments
+from lvmkit.moments.subspaces import leading_basis
+from lvmkit.moments.weightings import EQUAL_ROWS, POOLED, Weighting, n_counted
 from lvmkit.moments.whitened import Whitened, with_slices
 
+SPARE_DIRECTIONS = 10
+"""Directions more than states that the first block of a stream fixes for all later ones."""
 
-class CountModel(RowModel):
-    """Base of models of counts: validation of rows and of moments."""
-
-    round_counts: bool
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that counts are not negative."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
-
-    def _accepted(self, rows: Any, names: features.Labels) -> Any:
-        """Return counts as float32 rows, or refuse what is not a count."""
-        # Before single precision, which has no room for 16,777,217.
-        rows = features.canonical(rows)
-        if self.round_counts and rows.dtype.kind == "f":
-            rows = rows.copy()
-            values = rows.data if sparse.issparse(rows) else rows
-            np.rint(values, out=values)
-            rows = features.canonical(rows)
-        features.require_counts(rows, names, type(self).__name__)
-        return features.in_float32(rows)
-
-    def _tell_empty(self, rows: Any) -> None:
-        """Warn of rows without any known feature."""
-        empty = int(np.count_nonzero(row_totals(rows) == 0))
-        if empty:
-            msg = f"{empty:,} of {rows.shape[0]:,} rows hold none of the model's features and get its weights"
-            warnings.warn(msg, DataWarning, stacklevel=3)
-
-    def _require_counted(self, rows: Any) -> None:
-        """Refuse rows that are all 0; warn of features that occur in no row."""
-        if not rows.sum():
-            msg = "X holds nothing: all its entries are 0"
-            raise ValueError(msg)
-        absent = np.flatnonzero(np.asarray(rows.sum(axis=0)).ravel() == 0)
-        if len(absent):
-            names = getattr(self, "feature_names_in_", np.arange(rows.shape[1]))[absent]
-            msg = (
-                f"{len(absent)} of {rows.shape[1]} features occur in no row ({listed(names)}): "
-                "they are 0 in every state"
-            )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-
-    def _require_long(self, moments: SubspaceMoments) -> None:
-        """Refuse moments without a third order."""
-        if moments.divisors[2] <= 0:
-            msg = (
-                f"all {moments.n_samples} rows, with {len(moments.basis)} feature(s), have fewer than 3 words, "
-                "and the third moment needs 3 of one row; join short texts, or use PoissonMixture"
-            )
-            raise ValueError(msg)
-
-    def _tell_short(self, moments: SubspaceMoments) -> None:
-        """Warn of rows too short for the third moment."""
-        if moments.n_short:
-            msg = (
-                f"{moments.n_short:,} of {moments.n_samples:,} rows have fewer than 3 words and carry no "
-                "third-order information; they enter the lower moments only"
-            )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-
-
-def given_topics(weights: Any, centers: Any) -> MixtureParams:
-    """Validate and normalize given topics. weights (k,), centers (k, d)."""
-    params = given_params(weights, centers, None, None, upper=None)
-    empty = np.flatnonzero(params.centers.sum(axis=1) == 0)
-    if len(empty):
-        msg = f"topic(s) {listed(empty)} have no word: every row of centers needs an entry above 0"
-        raise ValueError(msg)
-    return MixtureParams(params.weights, MULTINOMIAL.project(params.centers))
-
-
-def require_smoothing(share: Any) -> None:
-    """Refuse a share of the overall frequencies that is negative, or leaves nothing of the centers."""
-    require_number(share, "smoothing", least=0)
-    if share >= 1:
-        msg = f"smoothing is a share, at least 0 and below 1; found {share!r}"
-        raise ValueError(msg)
-
+SINGLE = 1e-6
+"""Share of the largest eigenvalue below which one may be rounding of sums in single precision."""
 
 LARGE_CLIP = 0.5
 """Share of a topic's, or a state's, mass that was clipped above which the model warns."""
 
-
-_SUMS = {
-    f"moments_{name}": name
-    for name in ("basis", "divisors", "first", "second", "third", "singles", "cubes")
-}
-"""Arrays of a file, and what they are called in the sums."""
-_WEIGHTINGS = {weighting.name: weighting for weighting in (EQUAL_ROWS, POISSON, POOLED)}
+Sums = TypeVar("Sums", SubspaceMoments, WhitenedMoments)
 
 
-class MomentModel(CountModel):
-    """Base of models learned from moments of counts: `fit`, `partial_fit`, `fit_moments`."""
+class States(NamedTuple):
+    """What moments show."""
 
-    # A model adds its weighting, α₀ and its family's valid set.
+    params: MixtureParams
+    """Weights (k,) and valid centers (k, d)."""
+    clipped: float
+    """How much of the centers was not valid."""
 
-    _family: ClassVar[Family]
+    def ordered(self, like: Array | None) -> "States":
+        """Return them numbered as the centers that they resemble, or by weight. like (k, d)."""
+        weights, centers = self.params
+        if like is None:
+            order = np.argsort(-weights, kind="stable")
+        else:
+            order = np.asarray(linear_sum_assignment(cdist(like, centers, "cityblock"))[1])
+        return self._replace(params=MixtureParams(weights[order], centers[order]))
+
+
+class MomentReader(ABC, Generic[Sums]):
+    """How moments of one model are summed, and what they show."""
 
     n_components: int
-    decomposition: str
-    random_state: RandomState
-    round_counts: bool
+    kind: ClassVar[type]  # Of the sums
 
-    # Sums that the parameters were read off; sums of other rows under its basis may be added
-    moments_: SubspaceMoments
-    # Share of the centers' mass that was negative and was clipped: large with too many components, or few rows
-    clipped_: float
+    @abstractmethod
+    def begin(self, rows: Any, weight: Array | None) -> Sums:
+        """Fix the directions of a stream by its first block, and sum it. rows (n, d), weight (n,)."""
 
-    _array_kinds: ClassVar[dict[str, str]] = RowModel._array_kinds | dict.fromkeys(_SUMS, "f")
+    @abstractmethod
+    def update(self, sums: Sums, rows: Any, weight: Array | None) -> Sums:
+        """Add a block to sums along the same directions. rows (n, d), weight (n,)."""
 
-    def fit_moments(self, moments: SubspaceMoments) -> Self:
-        """Read the parameters off sums of moments, for instance of several sites.
+    @abstractmethod
+    def states(self, sums: Sums) -> States:
+        """Read the states off sums."""
 
-        As by `fit`, states are ordered by weight and `annotations_` begin empty.
+    @abstractmethod
+    def require(self, sums: Any, model: str) -> None:
+        """Refuse sums that are not such, or are weighted otherwise, or show nothing."""
 
-        Parameters
-        ----------
-        moments : SubspaceMoments
-            Sums over all rows: `a.moments_ + b.moments_`, where b was summed under the basis of a.
-
-        Returns
-        -------
-        MomentModel
-            Itself, fitted; without `labels_`, and without EM.
-
-        Raises
-        ------
-        TypeError
-            If it is given something else.
-        ValueError
-            If the sums are weighted as another model needs them, have fewer features than there are states or
-            no third-order information, or the decomposition needs the rows ("svtd").
-
-        Warns
-        -----
-        DataWarning
-            If the moments show fewer states than n_components, or much had to be clipped.
-        """
-        self._check_options()
-        self._require_sums(moments)
-        self.n_features_in_ = len(moments.basis)
-        if len(getattr(self, "feature_names_in_", ())) != self.n_features_in_:
-            self.__dict__.pop("feature_names_in_", None)
-        self._read_off(moments)
-        return self
-
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Add the moments of more rows, and read the parameters off all of them.
-
-        The first call looks for the leading directions of its rows, 10 more than there are states, and later
-        ones sum along the same: the first block should be large and typical, thousands of rows. Rows are not
-        kept; EM, which would have to see all of them again, is not run. It orders the states by weight; in
-        later calls each keeps its number, found by its center, and so its name in `annotations_`.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Counts; every call with the same features. Later blocks may be as small, or as empty, as they come.
-        y : None
-            Ignored.
-        sample_weight : array (n,), optional
-            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
-            name of a column of `obs`.
-
-        Returns
-        -------
-        MomentModel
-            Itself, fitted to all rows so far; without `labels_`.
-
-        Raises
-        ------
-        ValueError
-            As for `fit`; if the decomposition is "svtd", which needs all rows at once; or if the model has
-            parameters but no `moments_` to add to.
-
-        Warns
-        -----
-        DataWarning
-            As for `fit`; if a later block is empty; or if names in `annotations_` may not fit any more.
-        """
-        del y
-        first = not hasattr(self, "weights_")
-        self._require_stream(X, first=first)
-        rows = self._validated(X, reset=first)
-        self._check_options()
-        self._require_features(rows.shape[1])
-        weight = sample_weights(sample_weight, rows.shape[0], X)
-        with single_threaded_blas():
-            if first:
-                self._begin(rows, weight)
-            else:
-                self._go_on(rows, weight)
-        return self
-
-    def _begin(self, rows: Any, weight: Array | None) -> None:
-        """Fix the directions of a stream by its first block, and sum it."""
-        self._require_counted(rows)
-        summed, weighting = self._summed(rows), self._weighting()
-        q = min(self.n_components + SPARE_DIRECTIONS, rows.shape[1])
-        basis = leading_basis(summed, weighting, q, alpha0=self._alpha0(), sample_weight=weight)
-        moments = SubspaceMoments.of(summed, basis, weighting, sample_weight=weight)
-        self._require_long(moments)
-        self._tell_short(moments)
-        self._decompose(moments, self._whitened(moments))
-
-    def _go_on(self, rows: Any, weight: Array | None) -> None:
-        """Add a later block; states, and what is noted about them, keep their numbers."""
-        sums, old, notes = self.moments_, self.centers_, self.annotations_
-        block = SubspaceMoments.of(
-            self._summed(rows), sums.basis, self._weighting(), sample_weight=weight
-        )
-        if rows.sum():
-            self._tell_short(block)
-        else:
-            msg = f"all entries of these {rows.shape[0]:,} rows are 0; they count as rows without words"
-            warnings.warn(msg, DataWarning, stacklevel=3)
-        moments, same = sums + block, len(old) == self.n_components
-        self._decompose(moments, self._whitened(moments), like=old if same else None)
-        self._keep_annotations(notes, old)
-
-    def _read_off(self, moments: SubspaceMoments) -> None:
-        """Set the parameters from moments of all rows."""
-        self._require_long(moments)
-        with single_threaded_blas():
-            self._decompose(moments, self._whitened(moments))
-
-    def _fit_rows(self, rows: Any, weight: Array | None, progress: Progress | None) -> Distinct:
-        """Fit to checked rows; return them without repetitions, the features of centers and sums as they came."""
-        tell = callback_of(progress)
-        self._check_options()
-        self._require_features(rows.shape[1])
-        self._require_counted(rows if weight is None else rows[weight > 0])
-        data = distinct_rows(rows, weight)
-        summed, weighting, often = self._summed(data.rows), self._weighting(), data.weight
-        with single_threaded_blas():
-            tell("directions", 0.0)
-            alpha0 = self._alpha0()
-            basis = leading_basis(
-                summed, weighting, self.n_components, alpha0=alpha0, sample_weight=often
-            )
-            tell("third moments", 0.5)
-            moments = SubspaceMoments.of(summed, basis, weighting, sample_weight=often)
-            self._require_long(moments)
-            self._tell_short(moments)
-            tell("decomposition", 0.8)
-            whitened = self._whitened(moments)
-            if self.decomposition == "svtd":
-                sums = WhitenedMoments.of(summed, whitened.whitener, weighting, sample_weight=often)
-                plain = moments.second / max(moments.divisors[1], 1e-300)
-                along = np.linalg.lstsq(moments.basis, whitened.whitener, rcond=None)[0]
-                whitened = with_slices(whitened, sums.slices, plain @ along, alpha0)
-            self._decompose(moments, whitened)
-        self.centers_ = data.unsorted(self.centers_)
-        self.moments_ = _as_they_came(moments, data)
-        return data
-
-    def _whitened(self, moments: SubspaceMoments) -> Whitened:
-        """Return whitened moments of as many states as the second moment has rank for."""
-        rank = moments.rank(alpha0=self._alpha0())
-        if rank < self.n_components:
-            q = moments.basis.shape[1]
-            reason = (
-                f"the second moment is positive along only {rank} of its {q} leading directions, noise included. "
-                "The number of groups is usually much smaller: lvmkit.scores.select_n_components compares several"
-                if q >= self.n_components
-                else f"the moments were summed along {q} directions and show at most {rank} states, whatever the "
-                "rows hold. To look for more, sum all rows again: by fit, or by partial_fit of a new model"
-            )
-            msg = (
-                f"n_components={self.n_components}, but {reason}. The moments give the other states weight 0 "
-                "and the overall mean as their center."
-            )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-        return moments.whitened(max(1, min(rank, self.n_components)), alpha0=self._alpha0())
-
-    def _decompose(
-        self, moments: SubspaceMoments, whitened: Whitened, *, like: Array | None = None
-    ) -> None:
-        """Set the parameters, states ordered as the centers that they resemble, or by weight."""
-        found = decompose.BY_NAME[self.decomposition](whitened, random_state=self.random_state)
-        missing = self.n_components - len(found.weights)
-        centers = np.vstack([found.centers, np.tile(moments.m1, (missing, 1))])
-        weights, valid = np.append(found.weights, np.zeros(missing)), self._family.project(centers)
-        order = state_order(weights, valid, like)
-        self.weights_, self.centers_ = weights[order], valid[order]
-        size = np.abs(centers).sum()
-        self.clipped_ = float(np.maximum(-centers, 0).sum() / size) if size else 0.0
-        self.moments_ = moments
-        self.annotations_ = {}
-        self._forget_rows()
-        self._derive()
-        if self.clipped_ > LARGE_CLIP:
-            msg = (
-                f"{self.clipped_:.0%} of the mass of the centers was negative and was clipped; "
-                f"n_components={self.n_components} is more than these rows show clearly: choose fewer "
-                "(scores.select_n_components compares numbers), or pass more or longer rows, or leave out rare features"
-            )
-            warnings.warn(msg, DataWarning, stacklevel=4)
-
-    def _derive(self) -> None:
-        """Set the attributes that follow from the parameters."""
-
-    def _weighting(self) -> Weighting:
-        """Return the weighting of rows in the moments."""
-        raise NotImplementedError
-
-    def _summed(self, rows: Any) -> Any:
-        """Return the rows that enter the moments."""
-        return rows
-
-    def _alpha0(self) -> float:
-        """Return the sum of the Dirichlet parameters; 0 for a mixture."""
-        return 0.0
-
-    def _to_arrays(self) -> dict[str, Any]:
-        """Return the sums that the parameters were read off, if there are any."""
-        arrays, sums = super()._to_arrays(), getattr(self, "moments_", None)
-        if sums is not None:
-            arrays |= {key: getattr(sums, name) for key, name in _SUMS.items()}
-        return arrays
-
-    def _header_parts(self) -> dict[str, Any]:
-        """Return how the sums are weighted, and of how many rows they are."""
-        sums = getattr(self, "moments_", None)
-        if sums is None:
-            return {}
-        about = {"weighting": sums.weighting.name}
-        return {"moments": about | {name: getattr(sums, name) for name in ("n_samples", "n_short")}}
-
-    def _take_more(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        """Take the sums that the parameters were read off."""
-        super()._take_more(header, arrays)
-        about = header.get("moments")
-        if about is None:
-            return
-        d, q = self.n_features_in_, arrays["moments_basis"].shape[-1]
-        shapes = {"basis": (d, q), "divisors": (3,), "first": (d,), "second": (d, q)}
-        shapes |= {"third": (d, q), "singles": (d,), "cubes": (q, q, q)}
-        for key, name in _SUMS.items():
-            require_shape(arrays, key, shapes[name])
-        counts = [about[name] for name in ("n_samples", "n_short")]
-        if not all(type(n) in (int, float) for n in counts) or not 0 <= counts[1] <= counts[0]:
-            msg = f"its sums are of {counts[0]!r} rows, {counts[1]!r} of them short"
-            raise ValueError(msg)
-        if arrays["moments_divisors"].min() < 0:
-            msg = "divisors of its sums are negative"
-            raise ValueError(msg)
-        self.moments_ = SubspaceMoments(
-            weighting=_WEIGHTINGS[about["weighting"]],
-            n_samples=counts[0],
-            n_short=counts[1],
-            **{name: arrays[key] for key, name in _SUMS.items()},
-        )
-
-    def _check_options(self) -> None:
-        """Refuse options out of range."""
-        require_number(self.n_components, "n_components", least=1, whole=True)
-        require_flag(self.round_counts, "round_counts")
-        require_seed(self.random_state)
-        if not isinstance(self.decomposition, str) or self.decomposition not in decompose.BY_NAME:
-            msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
-            raise ValueError(msg)
-
-    def _require_features(self, d: int) -> None:
+    def require_features(self, d: int) -> None:
         """Refuse more states than moments of so many features can tell apart."""
         if self.n_components > d:
             msg = (
@@ -416,236 +95,330 @@ class MomentModel(CountModel):
             )
             raise ValueError(msg)
 
-    def _require_sums(self, moments: Any) -> None:
-        """Refuse moments of another type or weighting."""
-        if not isinstance(moments, SubspaceMoments):
-            msg = (
-                "fit_moments needs SubspaceMoments, as fitted models have in moments_; "
-                f"found {moments!r} ({type(moments).__name__})"
+
+def _as_they_are(rows: Any) -> Any:
+    """Return the rows."""
+    return rows
+
+
+@dataclass(frozen=True)
+class CountMoments(MomentReader[SubspaceMoments]):
+    """Moments of counts along few directions, without bias where indexes coincide."""
+
+    n_components: int
+    weighting: Weighting
+    family: Family
+    method: Method
+    alpha0: float = 0.0  # Sum of the Dirichlet parameters; 0 for a mixture
+    summed: Callable[[Any], Any] = _as_they_are  # Makes of rows what is summed
+
+    kind = SubspaceMoments
+
+    def begin(self, rows: Any, weight: Array | None) -> SubspaceMoments:
+        """Fix the directions of a stream by its first block, and sum it. rows (n, d), weight (n,)."""
+        self._require_streaming()
+        self.require_features(rows.shape[1])
+        q = min(self.n_components + SPARE_DIRECTIONS, rows.shape[1])
+        return self._along(self.summed(rows), q, weight, silent)
+
+    def update(self, sums: SubspaceMoments, rows: Any, weight: Array | None) -> SubspaceMoments:
+        """Add a block to sums along the same directions. rows (n, d), weight (n,)."""
+        self._require_streaming()
+        self.require_features(rows.shape[1])
+        block = SubspaceMoments.of(
+            self.summed(rows), sums.basis, self.weighting, sample_weight=weight
+        )
+        if rows.sum():
+            _tell_short(block)
+        else:
+            warn(
+                f"all entries of these {rows.shape[0]:,} rows are 0; they count as rows without words"
             )
-            raise TypeError(msg)
-        if moments.weighting != self._weighting():
+        return sums + block
+
+    def fit(self, data: Distinct, tell: Progress) -> tuple[SubspaceMoments, States]:
+        """Return sums of all rows, features as they came, and the states they show, features as in the data."""
+        rows, weight = self.summed(data.rows), data.weight
+        sums = self._along(rows, self.n_components, weight, tell)
+        tell("decomposition", 0.8)
+        seen = self._whitened(sums)
+        if self.method.decompose is decompose.svtd:
+            third = WhitenedMoments.of(rows, seen.whitener, self.weighting, sample_weight=weight)
+            plain = sums.second / max(sums.divisors[1], 1e-300)
+            along = np.linalg.lstsq(sums.basis, seen.whitener, rcond=None)[0]
+            seen = with_slices(seen, third.slices, plain @ along, self.alpha0)
+        return _as_they_came(sums, data), self._decomposed(sums, seen).ordered(None)
+
+    def states(self, sums: SubspaceMoments) -> States:
+        """Read the states off sums."""
+        return self._decomposed(sums, self._whitened(sums))
+
+    def require(self, sums: Any, model: str) -> None:
+        """Refuse sums that are not such, or are weighted otherwise, or show nothing."""
+        _require_kind(sums, SubspaceMoments)
+        if sums.weighting != self.weighting:
             msg = (
-                f"this {type(self).__name__} needs sums weighted {self._weighting().name}; found "
-                f"{moments.weighting.name}. Sum the rows again, or choose the model that they were summed for"
+                f"this {model} needs sums weighted {self.weighting.name}; found "
+                f"{sums.weighting.name}. Sum the rows again, or choose the model that they were summed for"
             )
             raise ValueError(msg)
-        self._require_features(len(moments.basis))
+        self.require_features(len(sums.basis))
+        _require_long(sums)
 
-    def _require_stream(self, X: Any, *, first: bool) -> None:
-        """Refuse a block that cannot begin or continue a stream."""
-        if self.decomposition == "svtd":
+    def _along(self, rows: Any, q: int, weight: Array | None, tell: Progress) -> SubspaceMoments:
+        """Sum rows along their q leading directions. rows (n, d), weight (n,)."""
+        tell("directions", 0.0)
+        basis = leading_basis(rows, self.weighting, q, alpha0=self.alpha0, sample_weight=weight)
+        tell("third moments", 0.5)
+        sums = SubspaceMoments.of(rows, basis, self.weighting, sample_weight=weight)
+        _require_long(sums)
+        _tell_short(sums)
+        return sums
+
+    def _require_streaming(self) -> None:
+        """Refuse a decomposition that sums along few directions do not suffice for."""
+        if self.method.decompose is decompose.svtd:
             msg = "partial_fit cannot use decomposition='svtd', which needs all rows at once; choose another"
             raise ValueError(msg)
-        if first and np.shape(X)[:-1] == (1,):
+
+    def _whitened(self, sums: SubspaceMoments) -> Whitened:
+        """Return whitened moments of as many states as the second moment has rank for."""
+        rank = sums.rank(alpha0=self.alpha0)
+        if rank < self.n_components:
+            q = sums.basis.shape[1]
+            reason = (
+                f"the second moment is positive along only {rank} of its {q} leading directions, noise included. "
+                "The number of groups is usually much smaller: lvmkit.scores.select_n_components compares several"
+                if q >= self.n_components
+                else f"the moments were summed along {q} directions and show at most {rank} states, whatever the "
+                "rows hold. To look for more, sum all rows again: by fit, or by partial_fit of a new model"
+            )
+            warn(
+                f"n_components={self.n_components}, but {reason}. The moments give the other states weight 0 "
+                "and the overall mean as their center."
+            )
+        return sums.whitened(max(1, min(rank, self.n_components)), alpha0=self.alpha0)
+
+    def _decomposed(self, sums: SubspaceMoments, seen: Whitened) -> States:
+        """Return the states that a decomposition finds, and what is missing of them at the mean."""
+        assert self.method.decompose is not None
+        found = self.method.decompose(seen, random_state=self.method.random_state)
+        centers, weights, _ = padded(found, self.n_components, sums.m1)
+        size = np.abs(centers).sum()
+        clipped = float(np.maximum(-centers, 0).sum() / size) if size else 0.0
+        if clipped > LARGE_CLIP:
+            warn(
+                f"{clipped:.0%} of the mass of the centers was negative and was clipped; "
+                f"n_components={self.n_components} is more than these rows show clearly: choose fewer "
+                "(scores.select_n_components compares numbers), or pass more or longer rows, or leave out rare features"
+            )
+        return States(MixtureParams(weights, self.family.project(centers)), clipped)
+
+
+@dataclass(frozen=True)
+class BinaryMoments(MomentReader[WhitenedMoments]):
+    """Moments of 0/1 rows: pairs of a feature and a direction, and of a feature and two directions."""
+
+    n_components: int
+    method: Method
+    corrected: bool  # Whether entries with coinciding indexes are completed, or left as they are in 0/1 rows
+    prior: float  # Pseudo-counts that keep probabilities inside (0, 1)
+
+    kind = WhitenedMoments
+
+    def begin(self, rows: Any, weight: Array | None) -> WhitenedMoments:
+        """Fix the directions of a stream by its first block, and sum it. rows (n, d), weight (n,)."""
+        d, k = rows.shape[1], self.n_components
+        second = second_moment(rows, POISSON, weight)
+        pairs = second.m2 if isinstance(second, Moments) else second
+        if self.corrected:
+            diagonal = impute_diagonal(pairs, min(k, d), tol=ROUGH).diagonal
+        else:
+            diagonal = column_sums(rows, weight) / n_counted(rows, weight)
+        basis = top_eigenpairs(_with_diagonal(pairs, diagonal), min(k + SPARE_DIRECTIONS, d))[1]
+        return _along(rows, basis, weight, second)
+
+    def update(self, sums: WhitenedMoments, rows: Any, weight: Array | None) -> WhitenedMoments:
+        """Add a block to sums along the same directions. rows (n, d), weight (n,)."""
+        return sums + _along(rows, sums.whitener, weight, second_moment(rows, POISSON, weight))
+
+    def states(self, sums: WhitenedMoments) -> States:
+        """Read the states off sums."""
+        k, n = self.n_components, sums.n_samples
+        seen = self._whitened(sums)
+        rank = len(seen.core)
+        if rank < k:
+            warn(
+                f"the moments of the rows so far show {rank} directions, n_components={k} needs as many; "
+                f"{k - rank} of the clusters are empty. Choose n_components <= {rank}, or begin a new stream."
+            )
+        params, clipped = clipped_components(padded(self._decomposed(seen), k, sums.m1))
+        prior = Prior.around(sums.first, n, self.prior)
+        centers = smoothed(params, n, prior, BERNOULLI).centers
+        return States(MixtureParams(params.weights, centers), clipped)
+
+    def require(self, sums: Any, model: str) -> None:
+        """Refuse sums that are not such, or are weighted otherwise, or show nothing."""
+        _require_kind(sums, WhitenedMoments)
+        if sums.weighting != POISSON:
+            msg = f"this {model} needs sums weighted POISSON; found {sums.weighting.name}. Sum the rows again"
+            raise ValueError(msg)
+        if not sums.first.any():
             msg = (
-                "the first block fixes the directions along which all later ones are summed, and needs many rows; "
-                "found 1 row (1 sample). Collect rows, thousands if possible, before the first partial_fit"
+                f"none of the {sums.n_samples} rows so far has any feature: all entries are 0; "
+                "pass other rows first"
             )
             raise ValueError(msg)
-        if not first and not hasattr(self, "moments_"):
-            self._refuse_to_forget()
 
-    def _smoothed_centers(self, share: float) -> Array:
-        """Mix a share of the overall frequencies into centers from moments; leave given ones unchanged."""
-        if not hasattr(self, "clipped_"):
-            return self.centers_
-        smoothed: Array = (1 - share) * self.centers_ + share * (self.weights_ @ self.centers_)
-        return smoothed
-
-
-def _as_they_came(moments: SubspaceMoments, data: Distinct) -> SubspaceMoments:
-    """Return moments with their features in the order of the rows that users passed."""
-    of_features = ("basis", "first", "second", "third", "singles")
-    parts: dict[str, Any] = {
-        name: data.unsorted(getattr(moments, name).T).T for name in of_features
-    }
-    return replace(moments, **parts)
-
-
-class MomentMixture(MomentModel, MixtureModel):
-    """Base of mixtures of counts: learned from moments, optionally refined by EM."""
-
-    # A model adds its family, its weighting, the mean of its prior, and `__init__`, from whose signature scikit-learn
-    # reads the options. `predict` and `predict_proba` are not joined with those above: warnings count the frames up to
-    # the caller's line.
-
-    em: bool
-    tol: float
-    max_iter: int
-    prior: float
-    smoothing: float
-
-    tried_: list[Tried]  # What the search for the start of EM tried; empty without EM
-    caution_: str  # Why the states may be more than the rows show, in numbers; "" if nothing speaks against them
-    labels_: Labels = of_rows("predict")  # (n,): State of each row of the data fitted
-    n_iter_: int  # EM steps made; 0 without EM
-    stopped_by_: StoppedBy | str  # "moments" without EM, else the rule that ended it
-    # (n_iter_,): Mean log-likelihood plus log prior, nats per row, before each step
-    objective_trace_: Array
-    data_fingerprint_: str  # Hash of the rows fitted
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Find the states of the rows of `X`.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Counts: whole numbers of at least 0.
-        y : None
-            Ignored.
-        sample_weight : array (n,), optional
-            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
-            name of a column of `obs`.
-        progress : callable (str, float), optional
-            Told the stage and the fraction done, 0 to 1; raising from it cancels.
-
-        Returns
-        -------
-        MomentMixture
-            Itself, fitted.
-
-        Raises
-        ------
-        ValueError
-            If entries are no counts or all 0, no row has three words, there are fewer features than states, or an
-            option is out of range.
-        TypeError
-            If an option has the wrong type.
-
-        Warns
-        -----
-        DataWarning
-            If features occur in no row, rows are too short for the third moment, the moments show fewer states
-            than n_components (they give the others weight 0 and the overall mean), much had to be clipped, or two
-            states could be one.
-        ConvergenceWarning
-            If EM ran out of steps.
-        """
-        del y
-        tell = callback_of(progress)
-        rows = self._validated(X, reset=True)
-        weight = sample_weights(sample_weight, rows.shape[0], X)
-        data = self._fit_rows(rows, weight, part(tell, 0.0, 0.2 if self.em else 0.9))
-        self.tried_, self.caution_ = [], ""
-        if self.em:
-            with single_threaded_blas():
-                self._refine(data, part(tell, 0.2, 0.9))
-        self.labels_ = labels_of(rows, data, self._params(), self._family)
-        self.data_fingerprint_ = features.fingerprint(rows)
-        tell("done", 1.0)
-        self._warn_if_unfinished()
-        return self
-
-    def predict(self, X: Any) -> Labels:
-        """Return the most probable state of each row.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Counts; labeled ones may have their features in any order, unknown ones are ignored.
-
-        Returns
-        -------
-        array of int (n,)
-            States, 0 to k-1.
-
-        Warns
-        -----
-        DataWarning
-            If rows hold none of the model's features, or features are unknown or missing.
-        """
-        self._require_fitted()
-        rows = self._validated(X, reset=False)
-        self._tell_empty(rows)
-        return e_step.most_likely(rows, self._params(), self._family)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the posterior probability of every state for each row.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            Counts; labeled ones may have their features in any order, unknown ones are ignored.
-
-        Returns
-        -------
-        array (n, k)
-            Rows sum to 1.
-
-        Warns
-        -----
-        DataWarning
-            If rows hold none of the model's features, or features are unknown or missing.
-        """
-        self._require_fitted()
-        rows = self._validated(X, reset=False)
-        self._tell_empty(rows)
-        return e_step.posteriors(e_step.log_joint(rows, self._params(), self._family))
-
-    def _derive(self) -> None:
-        """Reset the attributes of EM."""
-        self.n_iter_, self.stopped_by_, self.objective_trace_ = 0, "moments", np.zeros(0)
-
-    def _refine(self, data: Distinct, tell: Progress) -> None:
-        """Raise the likelihood by EM, from the best start that a search finds; states ordered by weight again."""
-        sums = column_sums(data)
-        prior = self._prior(sums, data.total)
-        centers = self._smoothed_centers(self.smoothing)[:, data.features]
-        start = e_step.smoothed(
-            MixtureParams(self.weights_, centers), data.total, prior, self._family
-        )
-        if self.n_components > 1:
-            found = best_start(
-                data,
-                self.n_components,
-                self._family,
-                prior,
-                moments=[lambda rows: start] * 2,
-                tell=part(tell, 0.0, 0.9),
+    def _whitened(self, sums: WhitenedMoments) -> Whitened:
+        """Return moments whitened along the leading directions of the second moment, within the basis."""
+        basis, n = sums.whitener, max(sums.divisors[1], 1e-300)
+        image = sums.pairs[:, : basis.shape[1]] / n
+        k = min(self.n_components, basis.shape[1])
+        diagonal = _fitting_diagonal(image, basis, k) if self.corrected else sums.m1
+        image = image + diagonal[:, None] * basis
+        values, turn = _top(basis.T @ image, k)
+        if not len(values):
+            msg = (
+                f"no features occur together in the {sums.n_samples} rows so far, and init='corrected' reads "
+                "clusters off such pairs; pass rows with two features or more first, or choose init='asvtd'"
             )
-            start, self.tried_ = found
-        result = accelerated(
-            start,
-            e_step.em_step(data.rows, self._family, prior, data.weight),
-            self._family,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            progress=part(tell, 0.9, 1.0),
+            raise ValueError(msg)
+        A = whitener_of(values, turn)
+        read = sums if self.corrected else replace(sums, weighting=RAW)
+        slices = np.matmul(np.matmul(A.T, read.slices), A)
+        # The basis is that of the first block; what all rows show of the pairs may reach beyond it.
+        return Whitened.from_slices(sums.m1, basis @ A, image @ A, slices)
+
+    def _decomposed(self, seen: Whitened) -> Components:
+        """Return the states that the decomposition finds; a single one is the mean."""
+        if len(seen.core) == 1:
+            return Components(seen.m1[None, :], np.ones(1))
+        named, random_state = self.method
+        if self.corrected:
+            return completion(seen, decompose=named, random_state=random_state)
+        return (named or decompose.svtd)(seen, random_state=random_state)
+
+
+def _along(
+    rows: Any, basis: Array, weight: Array | None, second: Moments | LinearOperator
+) -> WhitenedMoments:
+    """Sum 0/1 rows along a basis; the second moment saves passes where it is a matrix. basis (d, q)."""
+    return WhitenedMoments.of(
+        rows,
+        basis,
+        POISSON,
+        second=second.second if isinstance(second, Moments) else None,
+        dtype=np.float32,
+        sample_weight=weight,
+    )
+
+
+def _with_diagonal(pairs: Array | LinearOperator, diagonal: Array) -> Array | LinearOperator:
+    """Put a diagonal into a matrix that has none. pairs (d, d), diagonal (d,)."""
+    if isinstance(pairs, LinearOperator):
+        return pairs + aslinearoperator(sparse.diags_array(diagonal))
+    return pairs + np.diag(diagonal)
+
+
+def _fitting_diagonal(image: Array, basis: Array, k: int) -> Array:
+    """Return the diagonal that fits a matrix of rank k of which all other entries are known along a basis, (d,)."""
+    # As `impute_diagonal`, of the matrix M that its products S with a basis B stand for: S C⁺ Sᵀ, C = BᵀS (Nyström).
+    diagonal = np.zeros(len(basis))
+    for _ in range(200):
+        along = image + diagonal[:, None] * basis
+        values, turn = _top(basis.T @ along, k)
+        if not len(values):
+            break
+        updated = ((along @ whitener_of(values, turn)) ** 2).sum(axis=1)
+        change = float(np.linalg.norm(updated - diagonal))
+        diagonal = updated
+        if change <= FINE * np.linalg.norm(diagonal):
+            break
+    return diagonal
+
+
+def _top(inside: Array, k: int) -> tuple[Array, Array]:
+    """Return the leading eigenpairs of a second moment within a basis, k or as many as are positive. inside (q, q)."""
+    values, turn = top_eigenpairs((inside + inside.T) / 2, k)
+    kept = significant(values) & (values > SINGLE * values[0])
+    return values[kept], turn[:, kept]
+
+
+def _as_they_came(sums: SubspaceMoments, data: Distinct) -> SubspaceMoments:
+    """Return sums with their features in the order of the rows that users passed."""
+    of_features = ("basis", "first", "second", "third", "singles")
+    parts: dict[str, Any] = {name: data.unsorted(getattr(sums, name).T).T for name in of_features}
+    return replace(sums, **parts)
+
+
+def _require_kind(sums: Any, kind: type) -> None:
+    """Refuse what are no sums of a kind."""
+    if not isinstance(sums, kind):
+        msg = (
+            f"fit_moments needs {kind.__name__}, as fitted models have in moments_; "
+            f"found {sums!r:.80} ({type(sums).__name__})"
         )
-        order = np.argsort(-result.params.weights, kind="stable")
-        params = MixtureParams(*(part[order] for part in result.params))
-        self.weights_, self.centers_ = params.weights, data.unsorted(params.centers)
-        self.n_iter_ = len(result.log_likelihoods)
-        self.stopped_by_, self.objective_trace_ = result.stopped_by, result.log_likelihoods
-        if self.n_components > 1:
-            nearest = nearest_clusters(data, params, self._family, prior)
-            self.caution_ = caution_of(nearest, self.n_components, data.total)
-        if self.caution_:
-            warnings.warn(self.caution_, DataWarning, stacklevel=4)
+        raise TypeError(msg)
 
-    def _prior(self, sums: Array, n: float) -> Prior:
-        """Return the prior of EM. sums (d,): of n rows."""
-        raise NotImplementedError
 
-    def _params(self) -> MixtureParams:
-        """Return the parameters of prediction; those from moments are smoothed, as noise makes zeros there."""
-        refined = getattr(self, "n_iter_", 0) > 0
-        centers = self.centers_ if refined else self._smoothed_centers(self.smoothing)
-        return MixtureParams(self.weights_, centers)
+def _require_long(sums: SubspaceMoments) -> None:
+    """Refuse sums without a third order."""
+    if sums.divisors[2] <= 0:
+        msg = (
+            f"all {sums.n_samples} rows, with {len(sums.basis)} feature(s), have fewer than 3 words, "
+            "and the third moment needs 3 of one row; join short texts, or use PoissonMixture"
+        )
+        raise ValueError(msg)
 
-    def _check_options(self) -> None:
-        """Refuse options out of range."""
-        super()._check_options()
-        require_flag(self.em, "em")
-        require_number(self.max_iter, "max_iter", least=1, whole=True)
-        require_number(self.tol, "tol", least=0)
-        require_number(self.prior, "prior", least=0, above=True)
-        require_smoothing(self.smoothing)
+
+def _tell_short(sums: SubspaceMoments) -> None:
+    """Warn of rows too short for the third moment."""
+    if sums.n_short:
+        warn(
+            f"{sums.n_short:,} of {sums.n_samples:,} rows have fewer than 3 words and carry no "
+            "third-order information; they enter the lower moments only"
+        )
+
+
+_PARTS: dict[type, tuple[str, ...]] = {
+    SubspaceMoments: ("basis", "divisors", "first", "second", "third", "singles", "cubes"),
+    WhitenedMoments: ("whitener", "divisors", "first", "third", "pairs", "singles"),
+}
+"""Arrays of sums, which files keep with a prefix."""
+SUM_KINDS = dict.fromkeys({f"moments_{name}" for names in _PARTS.values() for name in names}, "f")
+_WEIGHTINGS = {weighting.name: weighting for weighting in (EQUAL_ROWS, POISSON, POOLED)}
+
+
+def sums_to_arrays(sums: Any) -> dict[str, Any]:
+    """Return the arrays of sums as files keep them."""
+    return {f"moments_{name}": getattr(sums, name) for name in _PARTS[type(sums)]}
+
+
+def sums_to_header(sums: Any) -> dict[str, Any]:
+    """Return how sums are weighted, and of how many rows they are."""
+    short = {"n_short": sums.n_short} if isinstance(sums, SubspaceMoments) else {}
+    return {"weighting": sums.weighting.name, "n_samples": sums.n_samples, **short}
+
+
+def sums_from_arrays(kind: type, about: Any, arrays: dict[str, Any], d: int) -> Any:
+    """Return sums of d features from the arrays of a file; refuse what does not fit together."""
+    counts = {"n_samples": about["n_samples"]}
+    if kind is SubspaceMoments:
+        counts["n_short"] = about["n_short"]
+    n, short = counts["n_samples"], counts.get("n_short", 0)
+    if not all(type(number) in (int, float) for number in (n, short)) or not 0 <= short <= n:
+        msg = f"its sums are of {n!r} rows, {short!r} of them short"
+        raise ValueError(msg)
+    q = arrays["moments_basis" if kind is SubspaceMoments else "moments_whitener"].shape[-1]
+    shapes = {"divisors": (3,), "cubes": (q, q, q)} | dict.fromkeys(("first", "singles"), (d,))
+    shapes |= dict.fromkeys(("basis", "whitener", "second"), (d, q))
+    pairs = q * (q + 1) // 2
+    shapes |= {"third": (d, q if kind is SubspaceMoments else pairs), "pairs": (d, q + pairs)}
+    for name in _PARTS[kind]:
+        require_shape(arrays, f"moments_{name}", shapes[name])
+    if arrays["moments_divisors"].min() < 0:
+        msg = "divisors of its sums are negative"
+        raise ValueError(msg)
+    parts = {name: arrays[f"moments_{name}"] for name in _PARTS[kind]}
+    return kind(weighting=_WEIGHTINGS[about["weighting"]], **counts, **parts)

@@ -1,69 +1,41 @@
 """Mixture of independent Bernoulli features: clusters of patients from their diagnoses."""
 
-import sys
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit import decompose
 from lvmkit.core import features, moved
-from lvmkit.core.distinct import Distinct, column_sums, distinct_rows
-from lvmkit.core.linalg import (
-    generator_of,
-    impute_diagonal,
-    significant,
-    top_eigenpairs,
-    whitener_of,
-)
-from lvmkit.core.parallel import single_threaded_blas
-from lvmkit.core.progress import callback_of
-from lvmkit.core.typing import Array, Counts, Labels, Progress, RandomState
-from lvmkit.core.validation import (
-    DataWarning,
-    listed,
-    refuse_shape,
-    require_flag,
-    require_number,
-    require_seed,
-    sample_weights,
-    with_gaps,
-)
-from lvmkit.decompose import Components, completion, svtd
+from lvmkit.core.distinct import Distinct
+from lvmkit.core.linalg import generator_of
+from lvmkit.core.options import Option, number, one_of, seed
+from lvmkit.core.typing import Array, Progress, RandomState
+from lvmkit.core.validation import DataWarning, listed, refuse_shape, with_gaps
 from lvmkit.mixtures import e_step
-from lvmkit.mixtures._base import (
-    SPARE_DIRECTIONS,
-    MixtureModel,
-    labels_of,
-    of_rows,
-    state_order,
-)
+from lvmkit.mixtures._base import BaseMixture
+from lvmkit.mixtures._counts import EM_OPTIONS
+from lvmkit.mixtures._moments import BinaryMoments
 from lvmkit.mixtures.e_step import MixtureParams, smoothed
-from lvmkit.mixtures.em import EMResult, StoppedBy, accelerated, run_em
+from lvmkit.mixtures.em import EMResult, accelerated, run_em
 from lvmkit.mixtures.families import BERNOULLI, Prior
 from lvmkit.mixtures.initialization import (
-    DENSE_MOMENTS,
     Method,
     asvtd_start,
     bernoulli_start,
     clipped_components,
     corrected_start,
     given_params,
-    padded,
     part,
     random_start,
     silent,
 )
 from lvmkit.mixtures.missing import observed_mask
-from lvmkit.mixtures.search import Tried, best_start, caution_of, nearest_clusters
-from lvmkit.moments import POISSON, RAW, Moments, Weighting, WhitenedMoments
-from lvmkit.moments.whitened import Whitened
+from lvmkit.mixtures.search import best_start
 
 GIVEN = "given"
 """Value of `observed`: all entries but NaN are."""
@@ -76,82 +48,19 @@ INITS = ("search", "corrected", "asvtd", "3v-mom", "3v-tpm", "random")
 CORRECTED_CLUSTERS, MANY_CLUSTERS = 16, 32
 """Beyond so many clusters a search does without the corrected moments, of k⁴ operations, then without any, of n·k²."""
 
-
-@dataclass(frozen=True, eq=False)
-class StreamedMoments:
-    """Moments of 0/1 rows: the second as a matrix, the third along a basis that all blocks share."""
-
-    second: Moments  # Of d features
-    third: WhitenedMoments  # Along an orthonormal basis (d, q), its `whitener`
-
-    @classmethod
-    def of(
-        cls,
-        X: Counts,
-        weighting: Weighting,
-        k: int,
-        basis: Array | None = None,
-        sample_weight: Array | None = None,
-    ) -> Self:
-        """Sum the rows of `X`. X (n, d), basis (d, q), sample_weight (n,)."""
-        second = Moments.of(X, weighting, sample_weight=sample_weight)
-        if basis is None:
-            m2 = second.m2
-            if weighting.factorial:
-                m2 = m2 + np.diag(impute_diagonal(m2, min(k, len(m2)), tol=1e-3).diagonal)
-            basis = top_eigenpairs(m2, min(k + SPARE_DIRECTIONS, len(m2)))[1]
-        third = WhitenedMoments.of(
-            X,
-            basis,
-            weighting,
-            second=second.second,
-            dtype=np.float32,
-            sample_weight=sample_weight,
-        )
-        return cls(second, third)
-
-    def __add__(self, other: Self) -> Self:
-        """Return the moments of both sets of rows together; both must share the basis."""
-        return type(self)(self.second + other.second, self.third + other.third)
-
-    def whitened(self, k: int) -> Whitened:
-        """Return moments whitened along the k leading directions of the second moment, within the basis."""
-        m2, basis = self.second.m2, self.third.whitener
-        if self.second.weighting.factorial:
-            imputed = impute_diagonal(m2, k, tol=1e-3)
-            leading, vectors = imputed.values, imputed.vectors
-        else:
-            leading, vectors = top_eigenpairs(m2, k)
-        inside = basis.T @ vectors
-        values, turn = top_eigenpairs((inside * leading) @ inside.T, k)
-        kept = significant(values)
-        if not kept.any():
-            msg = (
-                f"no features occur together in the {self.second.n_samples} rows so far, and init='corrected' reads "
-                "clusters off such pairs; pass rows with two features or more first, or choose init='asvtd'"
-            )
-            raise ValueError(msg)
-        values, turn = values[kept], turn[:, kept]
-        A = whitener_of(values, turn)
-        slices = np.matmul(np.matmul(A.T, self.third.slices), A)
-        W = basis @ A
-        # The basis is that of the first block; what all rows show of the pairs may reach beyond it.
-        image = (vectors * leading) @ (vectors.T @ W)
-        return Whitened.from_slices(self.second.m1, W, image, slices)
+START = ("init_weights", "init_centers")
+"""Under which files keep a start that was given as arrays."""
 
 
-def _adds(model: Any) -> bool:
-    """Return whether `init` is computed from additive moments; raise if not."""
-    if isinstance(model.init, str) and model.init in ("search", "corrected", "asvtd"):
-        return True
-    msg = (
-        "partial_fit adds moments and needs init='search', 'corrected' or 'asvtd'; "
-        f"found init={model.init!r}"
-    )
-    raise AttributeError(msg)
+def _init(value: Any, name: str) -> None:
+    """Refuse what names no start and is none."""
+    named = isinstance(value, str) and value in INITS
+    if not named and not (isinstance(value, (tuple, list)) and len(value) == 2):
+        msg = f"{name}={value!r} is unknown; choose one of {listed(INITS)} or a pair (weights, centers)."
+        raise ValueError(msg)
 
 
-class BernoulliMixture(MixtureModel):
+class BernoulliMixture(BaseMixture):
     """Cluster 0/1 rows by a mixture of independent Bernoulli features.
 
     Starts where a search without chance finds the highest likelihood, among others from a decomposition of the
@@ -216,6 +125,8 @@ class BernoulliMixture(MixtureModel):
     clipped_ : float
         Mean absolute change per entry when the start was clipped to [0, 1]: large if k is too large or
         the rows too few; 0 after a search, which does not rest on moments.
+    moments_ : WhitenedMoments
+        After `partial_fit` and `fit_moments`: the sums that the parameters were read off. `fit` keeps none.
     data_fingerprint_ : str
         Hash of the rows fitted.
     annotations_ : dict
@@ -227,7 +138,8 @@ class BernoulliMixture(MixtureModel):
 
     Notes
     -----
-    Rows that come in blocks go through `partial_fit`: moments alone, without EM.
+    Rows that come in blocks go through `partial_fit`: moments alone, without EM, and q² numbers for each feature, with
+    q = k + 10 directions.
     Ruffini 2017, Algorithm 2 and section 3.4; Ruffini thesis, chapter 4; splits and merges: Ueda 2000. The
     E step includes the log weights. One EM step costs 2·nnz·k multiply-adds and n·k exponentials, on the distinct
     rows; every third step is a longer one along the last two (Varadhan 2008). The search costs as much as
@@ -244,16 +156,15 @@ class BernoulliMixture(MixtureModel):
     """
 
     _family = BERNOULLI
-
-    labels_: Labels = of_rows("predict")
-    data_fingerprint_: str
-    moments_: StreamedMoments
-    tried_: list[Tried]
-    caution_: str
-    clipped_: float
-    n_iter_: int
-    stopped_by_: StoppedBy
-    objective_trace_: Array
+    _array_kinds: ClassVar[dict[str, str]] = BaseMixture._array_kinds | dict.fromkeys(START, "f")
+    _options: ClassVar[Mapping[str, Option]] = EM_OPTIONS | {
+        "n_components": number(1, whole=True),
+        "init": _init,
+        "decomposition": one_of(decompose.BY_NAME, optional=True),
+        "n_init": number(1, whole=True),
+        "weights_tol": number(0, optional=True),
+        "random_state": seed,
+    }
 
     def __init__(
         self,
@@ -315,134 +226,6 @@ class BernoulliMixture(MixtureModel):
         """
         params = given_params(weights, centers, None, None)
         return cls(n_components=len(params.weights))._with_params(params, feature_names)
-
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        sample_weight: Any = None,
-        progress: Progress | None = None,
-    ) -> Self:
-        """Find clusters in the rows of `X`.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            0/1 rows, or anything with `binarize`.
-        y : None
-            Ignored.
-        sample_weight : array (n,), optional
-            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
-            name of a column of `obs`.
-        progress : callable (str, float), optional
-            Told the stage and the fraction done, 0 to 1; raising from it cancels.
-
-        Returns
-        -------
-        BernoulliMixture
-            Itself, fitted.
-
-        Raises
-        ------
-        ValueError
-            If entries are not 0/1 or all 0, there are fewer rows than n_components, or an option is out of
-            range.
-        TypeError
-            If an option has the wrong type.
-
-        Warns
-        -----
-        ConvergenceWarning
-            If EM ran out of steps.
-        DataWarning
-            If n_components is larger than what the rows support, or the moments, where the start is read off them.
-        """
-        del y
-        rows = self._validated(X, reset=True)
-        self._check_options(rows.shape[0])
-        weight = sample_weights(sample_weight, rows.shape[0], X)
-        data = distinct_rows(rows, weight)
-        if not data.rows.sum():
-            msg = "no row of X has any feature: all entries are 0 (after binarize, if it was given)"
-            raise ValueError(msg)
-        tell = callback_of(progress)
-        with single_threaded_blas():
-            prior = Prior.around(column_sums(data), data.total, self.prior)
-            self.clipped_, self.tried_, self.caution_ = 0.0, [], ""
-            result = self._best_of_starts(data, prior, tell)
-            params = self._keep(rows, data, result)
-            if self.em and self.n_components > 1:
-                nearest = nearest_clusters(data, params, BERNOULLI, prior)
-                self.caution_ = caution_of(nearest, self.n_components, data.total)
-        if self.caution_:
-            warnings.warn(self.caution_, DataWarning, stacklevel=2)
-        tell("done", 1.0)
-        self._warn_if_unfinished()
-        return self
-
-    @available_if(_adds)
-    def partial_fit(self, X: Any, y: Any = None, *, sample_weight: Any = None) -> Self:
-        """Add the moments of more rows, and read the parameters off all of them.
-
-        The first call looks for the leading directions of its rows, 10 more than there are clusters, and later
-        ones sum along the same: the first block should be large and typical, thousands of rows. Rows are not
-        kept; EM, which would have to see all of them again, is not run. It orders the clusters by weight; in
-        later calls each keeps its number, found by its center, and so its name in `annotations_`.
-
-        Parameters
-        ----------
-        X : sparse matrix, array, DataFrame or AnnData (n, d)
-            0/1 rows, or anything with `binarize`; every call with the same features, at most 4,000.
-        y : None
-            Ignored.
-        sample_weight : array (n,), optional
-            How often each row counts, at least 0; a weight of 2 is the same as two such rows. Of AnnData also the
-            name of a column of `obs`.
-
-        Returns
-        -------
-        BernoulliMixture
-            Itself, fitted to all rows so far; without `labels_`.
-
-        Raises
-        ------
-        ValueError
-            If entries are not 0/1, all rows so far are empty or have one feature, the features are too many, or
-            the model has parameters, given or from a file, but no `moments_` to add to.
-
-        Warns
-        -----
-        DataWarning
-            If n_components is larger than what the moments show; if a fit is forgotten, because `fit` keeps no
-            moments; or if names in `annotations_` may not fit any more.
-        """
-        del y
-        before = getattr(self, "moments_", None)
-        if before is None and hasattr(self, "weights_"):
-            self._begin_anew()
-        rows = self._validated(X, reset=before is None)
-        self._check_options(rows.shape[0] + int(before.second.n_samples if before else 0))
-        if rows.shape[1] > DENSE_MOMENTS:
-            msg = (
-                f"partial_fit keeps a matrix of all pairs of features and takes at most {DENSE_MOMENTS:,}; "
-                f"X has {rows.shape[1]:,}. Group the features, or use fit."
-            )
-            raise ValueError(msg)
-        weighting = RAW if self.init == "asvtd" else POISSON
-        with single_threaded_blas():
-            basis = before.third.whitener if before else None
-            weight = sample_weights(sample_weight, rows.shape[0], X)
-            sums = StreamedMoments.of(rows, weighting, self.n_components, basis, weight)
-            total = before + sums if before else sums
-            if before is None:
-                self._read_off(total, None)
-            else:
-                old, notes = self.centers_, self.annotations_
-                self._read_off(total, old if len(old) == self.n_components else None)
-                self._keep_annotations(notes, old)
-        self.moments_ = total
-        return self
 
     def predict_proba(self, X: Any, *, observed: Any = None) -> Array:
         """Return the posterior probability of every cluster for each row, also where features are not known.
@@ -520,64 +303,91 @@ class BernoulliMixture(MixtureModel):
         """Return the remedy for rows with gaps."""
         return NOT_FITTED if reset else NOT_OBSERVED
 
-    def _check_stored(self) -> None:
-        """Refuse options out of range."""
-        self._check_options(sys.maxsize)
-
-    def _check_options(self, n: int) -> None:
-        """Refuse options out of range."""
-        require_number(self.n_components, "n_components", least=1, whole=True)
-        require_number(self.n_init, "n_init", least=1, whole=True)
-        require_number(self.max_iter, "max_iter", least=1, whole=True)
-        require_number(self.tol, "tol", least=0)
-        require_number(self.prior, "prior", least=0, above=True)
-        require_flag(self.em, "em")
-        require_seed(self.random_state)
-        if self.weights_tol is not None:
-            require_number(self.weights_tol, "weights_tol", least=0)
-        if self.n_components > n:
-            msg = (
-                f"n_components={self.n_components} needs at least as many rows; X has n_samples = {n}. "
-                "Lower n_components."
-            )
-            raise ValueError(msg)
-        named = isinstance(self.init, str) and self.init in INITS
-        if not named and not (isinstance(self.init, (tuple, list)) and len(self.init) == 2):
-            msg = f"init={self.init!r} is unknown; choose one of {listed(INITS)} or a pair (weights, centers)."
-            raise ValueError(msg)
+    def _check_options(self) -> None:
+        """Refuse options out of range, or that do nothing together."""
+        super()._check_options()
+        named = isinstance(self.init, str)
         if not self.em and named and self.init == "random":
             msg = "em=False takes the parameters from the moments, and init='random' uses none; choose another init"
             raise ValueError(msg)
-        self._check_decomposition()
-
-    def _check_decomposition(self) -> None:
-        """Refuse a decomposition that is unknown, or that the start would not use."""
-        if self.decomposition is None:
-            return
-        if not isinstance(self.decomposition, str) or self.decomposition not in decompose.BY_NAME:
-            msg = f"decomposition={self.decomposition!r} is unknown; choose one of {listed(decompose.BY_NAME, 6)}"
-            raise ValueError(msg)
-        if not isinstance(self.init, str) or self.init not in INITS[1:3]:
+        if self.decomposition is not None and not (named and self.init in INITS[1:3]):
             msg = (
                 f"decomposition={self.decomposition!r} is for init='corrected' or 'asvtd'; with init={self.init!r} "
                 "leave it out"
             )
             raise ValueError(msg)
 
+    def _require_data(self, rows: Any) -> None:
+        """Refuse fewer rows than clusters, and rows without any feature."""
+        self._require_block(rows)
+        if not rows.sum():
+            msg = "no row of X has any feature: all entries are 0 (after binarize, if it was given)"
+            raise ValueError(msg)
+
+    def _require_block(self, rows: Any) -> None:
+        """Refuse fewer rows than clusters."""
+        n = rows.shape[0]
+        if self.n_components > n:
+            msg = (
+                f"n_components={self.n_components} needs at least as many rows; X has n_samples = {n}. "
+                "Lower n_components."
+            )
+            raise ValueError(msg)
+
+    def _streams(self) -> bool:
+        """Return whether `init` is computed from moments that add; raise if not."""
+        if isinstance(self.init, str) and self.init in INITS[:3]:
+            return True
+        msg = (
+            "partial_fit adds moments and needs init='search', 'corrected' or 'asvtd'; "
+            f"found init={self.init!r}"
+        )
+        raise AttributeError(msg)
+
+    def _reader(self) -> BinaryMoments:
+        """Complete the entries with coinciding indexes, unless the start is that of the document."""
+        corrected = not (isinstance(self.init, str) and self.init == "asvtd")
+        return BinaryMoments(self.n_components, self._method(), corrected, self.prior)
+
+    def _prior(self, sums: Array, n: float) -> Prior:
+        """Return pseudo-counts at the overall prevalences."""
+        return Prior.around(sums, n, self.prior)
+
+    def _run(self, data: Distinct, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
+        """Run EM from the start that `init` names; of random ones keep the best end."""
+        result = self._best_of_starts(data, prior, tell)
+        self.__dict__.pop("moments_", None)  # those of a stream that was before
+        return result
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return also the start that was given as arrays."""
+        arrays = super()._to_arrays()
+        if isinstance(self.init, str):
+            return arrays
+        return arrays | dict(zip(START, map(np.asarray, self.init), strict=True))
+
+    def _take_more(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        """Take also the start that was given as arrays."""
+        super()._take_more(header, arrays)
+        if all(key in arrays for key in START):
+            weights, centers = (arrays[key] for key in START)
+            given_params(weights, centers, None, self.n_features_in_)
+            self.set_params(init=(weights, centers))
+
     def _best_of_starts(
         self, data: Distinct, prior: Prior, tell: Progress
     ) -> EMResult[MixtureParams]:
-        """Run EM from the start that `init` names; of random ones keep the best end."""
+        """Run EM from one start, or from random ones, of which the best end is kept."""
         if not isinstance(self.init, str) or self.init != "random":
             share = 0.9 if self._searches() else 0.5
             start = self._start(data, prior, part(tell, 0.0, share))
-            return self._run(data, start, prior, part(tell, share, 1.0))
+            return self._raised(data, start, prior, part(tell, share, 1.0))
         generator = generator_of(self.random_state)
         ends = []
         for i in range(self.n_init):
             start = random_start(data.rows, self.n_components, prior, generator, data.weight)
             tell_end = part(tell, i / self.n_init, (i + 1) / self.n_init)
-            ends.append(self._run(data, start, prior, tell_end))
+            ends.append(self._raised(data, start, prior, tell_end))
         return max(ends, key=lambda end: float(end.log_likelihoods[-1]))
 
     def _start(self, data: Distinct, prior: Prior, tell: Progress) -> MixtureParams:
@@ -613,7 +423,7 @@ class BernoulliMixture(MixtureModel):
         named = self.decomposition
         return Method(None if named is None else decompose.BY_NAME[named], self.random_state)
 
-    def _run(
+    def _raised(
         self, data: Distinct, start: MixtureParams, prior: Prior, tell: Progress
     ) -> EMResult[MixtureParams]:
         """Run EM from one start; without `em`, return the start."""
@@ -636,64 +446,6 @@ class BernoulliMixture(MixtureModel):
             weights_tol=self.weights_tol,
             progress=tell,
         )
-
-    def _keep(self, X: Any, data: Distinct, result: EMResult[MixtureParams]) -> MixtureParams:
-        """Set the fitted attributes, clusters ordered by weight; return them, features ordered as in the data."""
-        order = np.argsort(-result.params.weights, kind="stable")
-        params = MixtureParams(*(part[order] for part in result.params))
-        self.weights_ = params.weights
-        self.centers_ = data.unsorted(params.centers)
-        self.n_iter_ = len(result.log_likelihoods)
-        self.stopped_by_ = result.stopped_by
-        self.objective_trace_ = result.log_likelihoods
-        self.labels_ = labels_of(X, data, self._params(), BERNOULLI)
-        self.data_fingerprint_ = features.fingerprint(X)
-        self.annotations_ = {}
-        self.__dict__.pop("moments_", None)  # those of a stream that was before
-        return params
-
-    def _begin_anew(self) -> None:
-        """Warn that a fit's parameters are forgotten; refuse where they cannot be fitted again."""
-        if not hasattr(self, "labels_"):
-            self._refuse_to_forget()
-        msg = (
-            "fit keeps no moments that rows could be added to: its parameters are forgotten, and a stream begins "
-            "with these rows; call partial_fit from the first block on"
-        )
-        warnings.warn(msg, DataWarning, stacklevel=3)
-
-    def _read_off(self, moments: StreamedMoments, like: Array | None) -> None:
-        """Set the parameters from moments, clusters ordered as before, or by weight."""
-        n, k = moments.second.n_samples, self.n_components
-        prior = Prior.around(moments.second.first, n, self.prior)
-        if not moments.second.first.any():
-            msg = f"none of the {n} rows so far has any feature: all entries are 0; pass other rows first"
-            raise ValueError(msg)
-        seen = moments.whitened(min(k, moments.third.whitener.shape[1]))
-        rank = len(seen.core)
-        if rank < k:
-            msg = (
-                f"the moments of the rows so far show {rank} directions, n_components={k} needs as many; "
-                f"{k - rank} of the clusters are empty. Choose n_components <= {rank}, or begin a new stream."
-            )
-            warnings.warn(msg, DataWarning, stacklevel=3)
-        start, self.clipped_ = clipped_components(padded(self._decomposed(seen), k, prior.mean))
-        order = state_order(start.weights, start.centers, like)
-        start = MixtureParams(start.weights[order], start.centers[order])
-        self.weights_ = start.weights
-        self.centers_ = smoothed(start, n, prior, BERNOULLI).centers
-        self.n_iter_, self.stopped_by_, self.objective_trace_ = 0, "moments", np.zeros(0)
-        self.annotations_ = {}
-        self._forget_rows()
-
-    def _decomposed(self, seen: Whitened) -> Components:
-        """Return the states that the start's decomposition finds; a single one is the mean."""
-        if len(seen.core) == 1:
-            return Components(seen.m1[None, :], np.ones(1))
-        method = self._method()
-        if self.init != "asvtd":
-            return completion(seen, decompose=method.decompose, random_state=method.random_state)
-        return (method.decompose or svtd)(seen, random_state=method.random_state)
 
 
 def _from_moments(data: Distinct, *, init: str, k: int, prior: Prior) -> MixtureParams:

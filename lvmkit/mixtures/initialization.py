@@ -1,7 +1,7 @@
 """Initial parameters of EM: from moments, or random."""
 
-import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from lvmkit.core.linalg import generator_of, impute_diagonal
 from lvmkit.core.typing import Array, Counts, Progress, RandomState
-from lvmkit.core.validation import DataWarning, as_numbers, listed, place_of
+from lvmkit.core.validation import as_numbers, listed, place_of, warn
 from lvmkit.decompose import Components, completion, svtd
 from lvmkit.mixtures.e_step import MixtureParams, em_step, smoothed
 from lvmkit.mixtures.families import BERNOULLI, Prior
@@ -32,6 +32,9 @@ LARGE_CLIP = 0.02
 
 DENSE_MOMENTS = 4_000
 """Up to this many features the second moment is held as a matrix (128 MB); beyond, as an operator."""
+
+ROUGH, FINE = 1e-3, 1e-5
+"""Relative change at which the diagonal of the second moment is known well enough to search by, or to tell."""
 
 
 class Method(NamedTuple):
@@ -57,15 +60,14 @@ def asvtd_start(
     """Decompose the raw moments by SVTD, as the documents do, or otherwise. X (n, d), progress (str, float)."""
     # Ruffini 2017, Algorithm 2. Biased (Ruffini thesis, Theorem 4.3.1); EM is part of the method.
     progress("second moments", 0.0)
-    m2 = _second(X, RAW, sample_weight)
+    m2 = second_moment(X, RAW, sample_weight)
     whitener, values = whiten(m2 if isinstance(m2, LinearOperator) else m2.m2, min(k, X.shape[1]))
     rank = int(significant(values).sum())
     if rank < k:
-        msg = (
+        warn(
             f"the second moment of the data has only {rank} significant directions, n_components={k} needs as many; "
             f"{k - rank} of the components start empty. Choose n_components <= {rank}, or init='random'."
         )
-        warnings.warn(msg, DataWarning, stacklevel=3)
     progress("third moments", 0.3)
     moments = WhitenedMoments.of(
         X, whitener[:, :rank], RAW, dtype=np.float32, sample_weight=sample_weight
@@ -81,21 +83,22 @@ def corrected_start(
     progress: Progress,
     method: Method = OWN,
     sample_weight: Array | None = None,
+    *,
+    tol: float = ROUGH,
 ) -> Components:
     """Decompose moments from which every term with coinciding indexes was removed. X (n, d), progress (str, float)."""
     # See `lvmkit.decompose.completion`.
     if k > X.shape[1]:
         return asvtd_start(X, k, progress, method, sample_weight)
     progress("second moments", 0.0)
-    m2 = _second(X, POISSON, sample_weight)
-    imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=1e-3)
+    m2 = second_moment(X, POISSON, sample_weight)
+    imputed = impute_diagonal(m2 if isinstance(m2, LinearOperator) else m2.m2, k, tol=tol)
     if not significant(imputed.values).all():
         found = int(significant(imputed.values).sum())
-        msg = (
+        warn(
             f"the co-occurrences of the features support {found} directions, n_components={k} needs as many; "
             "starting from the raw moments instead (init='asvtd'). Fewer components, or more rows, would fit better."
         )
-        warnings.warn(msg, DataWarning, stacklevel=3)
         return asvtd_start(X, k, progress, method, sample_weight)
     progress("third moments", 0.3)
     whitener = whitener_of(imputed.values, imputed.vectors)
@@ -122,7 +125,7 @@ def random_start(
     return MixtureParams(np.full(k, 1 / k), 0.5 * prior.mean + 0.5 * means)
 
 
-def _second(
+def second_moment(
     X: Counts, weighting: Weighting, sample_weight: Array | None
 ) -> Moments | LinearOperator:
     """Hold the second moment as a matrix while it is small."""
@@ -177,7 +180,7 @@ def bernoulli_start(
         seen = three_view_start(X, k, init, generator, progress, sample_weight)
         found, clipped = clipped_components(seen)
     else:
-        begin = corrected_start if init == "corrected" else asvtd_start
+        begin = asvtd_start if init == "asvtd" else partial(corrected_start, tol=FINE)
         found, clipped = clipped_components(begin(X, k, progress, method, sample_weight))
     if clipped > LARGE_CLIP and init == "corrected":
         # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
@@ -189,13 +192,12 @@ def bernoulli_start(
             found, clipped = raw, raw_clipped
     if clipped > LARGE_CLIP:
         views = " or than three views can tell apart; init='corrected' needs fewer rows"
-        msg = (
+        warn(
             f"the centers found from the moments lay outside [0, 1] by {clipped:.3f} per entry and were clipped; "
             f"n_components={k} may be more clusters than the {n_counted(X, sample_weight):,.0f} rows show"
             f"{views if init.startswith('3v') else ''}. Try fewer (scores.select_n_components compares them), leave "
             "out features that hardly any row has, or use init='search', which does not rest on moments."
         )
-        warnings.warn(msg, DataWarning, stacklevel=5)
     return found, clipped
 
 

@@ -4,20 +4,32 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from lvmkit.core import features
+from lvmkit.core.distinct import distinct_rows
+from lvmkit.core.options import number
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import callback_of
 from lvmkit.core.typing import Array, Progress, RandomState
-from lvmkit.core.validation import require_number, sample_weights
-from lvmkit.mixtures._moments import MomentModel, given_topics, require_smoothing
+from lvmkit.core.validation import sample_weights
+from lvmkit.mixtures._base import MomentModel
+from lvmkit.mixtures._counts import (
+    MOMENT_OPTIONS,
+    accepted_counts,
+    given_topics,
+    method_of,
+    require_counted,
+    smoothed_centers,
+    tell_empty,
+)
+from lvmkit.mixtures._moments import CountMoments
+from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.families import MULTINOMIAL
 from lvmkit.mixtures.gibbs import topic_mixtures
-from lvmkit.moments.weightings import POOLED, Weighting
+from lvmkit.moments.weightings import POOLED
 
 
-class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentModel):
+class LatentDirichlet(MomentModel):
     """Learn the topics of documents that each mix several, by the method of moments.
 
     `fit` makes two passes over the counts, without a random start; `transform` finds the mixture of each
@@ -80,7 +92,12 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
     array([1., 1.])
     """
 
-    _family = MULTINOMIAL
+    _counts = True
+    _options = MOMENT_OPTIONS | {
+        "alpha0": number(0, above=True),
+        "n_burn": number(0, whole=True),
+        "n_sweeps": number(1, whole=True),
+    }
 
     alpha_: Array
     data_fingerprint_: str
@@ -187,7 +204,17 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         """
         del y
         rows = self._validated(X, reset=True)
-        self._fit_rows(rows, sample_weights(sample_weight, rows.shape[0], X), progress)
+        self._check_options()
+        weight = sample_weights(sample_weight, rows.shape[0], X)
+        reader = self._reader()
+        reader.require_features(rows.shape[1])
+        self._require_block(rows if weight is None else rows[weight > 0])
+        data = distinct_rows(rows, weight)
+        with single_threaded_blas():
+            sums, states = reader.fit(data, callback_of(progress))
+        weights, centers = states.params
+        params = MixtureParams(weights, data.unsorted(centers))
+        self._take(states._replace(params=params), sums)
         self.data_fingerprint_ = features.fingerprint(rows)
         callback_of(progress)("done", 1.0)
         return self
@@ -213,15 +240,15 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
             If documents hold no known word, or words are unknown or missing.
         """
         self._require_fitted()
-        require_number(self.n_sweeps, "n_sweeps", least=1, whole=True)
+        self._options["n_sweeps"](self.n_sweeps, "n_sweeps")
         rows = self._validated(X, reset=False)
-        self._tell_empty(rows)
+        tell_empty(rows)
         # The moments may give a topic no weight; a Dirichlet parameter of 0 would exclude it for good.
         alpha = np.maximum(self.alpha_, 1e-3 * self.alpha0 / len(self.alpha_))
         with single_threaded_blas():
             mixtures: Array = topic_mixtures(
                 rows,
-                self._smoothed_centers(self.smoothing),
+                smoothed_centers(self),
                 alpha,
                 n_sweeps=self.n_sweeps,
                 n_burn=self.n_burn,
@@ -234,28 +261,21 @@ class LatentDirichlet(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MomentM
         """Set the Dirichlet parameters."""
         self.alpha_ = self.alpha0 * self.weights_
 
-    def _weighting(self) -> Weighting:
-        """Let long documents count for more."""
-        return POOLED
+    def _accepted(self, rows: Any, names: features.Labels) -> Any:
+        """Return counts as float32 rows, or refuse what is not a count."""
+        return accepted_counts(rows, names, model=type(self).__name__, rounded=self.round_counts)
 
-    def _alpha0(self) -> float:
-        """Return the sum of the Dirichlet parameters."""
-        return self.alpha0
+    def _require_block(self, rows: Any) -> None:
+        """Refuse rows that are all 0."""
+        require_counted(rows, getattr(self, "feature_names_in_", None))
+
+    def _reader(self) -> CountMoments:
+        """Let long documents count for more."""
+        return CountMoments(
+            self.n_components, POOLED, MULTINOMIAL, method_of(self), alpha0=self.alpha0
+        )
 
     @classmethod
     def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Any:
         """Return a fitted model of Dirichlet parameters and topics."""
         return cls._of_parameters(header, arrays, "alpha_" if "alpha_" in arrays else "weights_")
-
-    def _check_options(self) -> None:
-        """Refuse options out of range."""
-        super()._check_options()
-        require_number(self.alpha0, "alpha0", least=0, above=True)
-        require_number(self.n_burn, "n_burn", least=0, whole=True)
-        require_number(self.n_sweeps, "n_sweeps", least=1, whole=True)
-        require_smoothing(self.smoothing)
-
-    @property
-    def _n_features_out(self) -> int:
-        """Number of columns of `transform`."""
-        return len(self.weights_)

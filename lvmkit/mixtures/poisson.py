@@ -5,15 +5,28 @@ from typing import Any, Self
 
 import numpy as np
 
-from lvmkit.core.typing import Array, RandomState
-from lvmkit.mixtures._moments import MomentMixture
+from lvmkit.core import features
+from lvmkit.core.distinct import Distinct
+from lvmkit.core.typing import Array, Progress, RandomState
+from lvmkit.mixtures._base import BaseMixture
+from lvmkit.mixtures._counts import (
+    EM_OPTIONS,
+    MOMENT_OPTIONS,
+    accepted_counts,
+    judging_params,
+    method_of,
+    require_counted,
+    run_counts,
+)
+from lvmkit.mixtures._moments import CountMoments
+from lvmkit.mixtures.e_step import MixtureParams
+from lvmkit.mixtures.em import EMResult
 from lvmkit.mixtures.families import POISSON, Prior
 from lvmkit.mixtures.initialization import given_params
 from lvmkit.moments.weightings import POISSON as FACTORIAL
-from lvmkit.moments.weightings import Weighting
 
 
-class PoissonMixture(MomentMixture):
+class PoissonMixture(BaseMixture):
     """Cluster rows of counts by a mixture of independent Poisson features.
 
     Parameters
@@ -87,6 +100,8 @@ class PoissonMixture(MomentMixture):
     """
 
     _family = POISSON
+    _counts = True
+    _options = MOMENT_OPTIONS | EM_OPTIONS
 
     def __init__(
         self,
@@ -145,12 +160,30 @@ class PoissonMixture(MomentMixture):
         params = given_params(weights, centers, None, None, upper=None)
         return cls(n_components=len(params.weights))._with_params(params, feature_names)
 
-    def _weighting(self) -> Weighting:
-        """Sum the rows as they are, without coinciding indexes."""
-        return FACTORIAL
+    def _accepted(self, rows: Any, names: features.Labels) -> Any:
+        """Return counts as float32 rows, or refuse what is not a count."""
+        return accepted_counts(rows, names, model=type(self).__name__, rounded=self.round_counts)
 
-    def _tell_empty(self, rows: Any) -> None:
-        """Do not warn: an empty row is informative under Poisson rates."""
+    def _require_data(self, rows: Any) -> None:
+        """Refuse more states than features, and rows that are all 0."""
+        self._reader().require_features(rows.shape[1])
+        require_counted(rows, getattr(self, "feature_names_in_", None))
+
+    def _require_block(self, rows: Any) -> None:
+        """Refuse rows that are all 0."""
+        require_counted(rows, getattr(self, "feature_names_in_", None))
+
+    def _run(self, data: Distinct, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
+        """Fit by moments and EM."""
+        return run_counts(self, data, prior, tell)
+
+    def _params(self) -> MixtureParams:
+        """Return the parameters of prediction."""
+        return judging_params(self)
+
+    def _reader(self) -> CountMoments:
+        """Sum the rows as they are, without coinciding indexes."""
+        return CountMoments(self.n_components, FACTORIAL, POISSON, method_of(self))
 
     def _prior(self, sums: Array, n: float) -> Prior:
         """Return pseudo-counts at the overall mean, above 0 where nothing was counted."""

@@ -1,23 +1,41 @@
 """Single-topic model: every document deals with one topic, which decides its words."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 
+from lvmkit.core import features
 from lvmkit.core.arguments import checked
+from lvmkit.core.distinct import Distinct
 from lvmkit.core.linalg import generator_of
-from lvmkit.core.typing import Array, Labels, RandomState
-from lvmkit.core.validation import listed, require_number
-from lvmkit.mixtures._moments import MomentMixture, given_topics
+from lvmkit.core.options import one_of
+from lvmkit.core.typing import Array, Labels, Progress, RandomState
+from lvmkit.core.validation import require_number
+from lvmkit.mixtures._base import BaseMixture
+from lvmkit.mixtures._counts import (
+    EM_OPTIONS,
+    MOMENT_OPTIONS,
+    accepted_counts,
+    given_topics,
+    judging_params,
+    method_of,
+    require_counted,
+    run_counts,
+    tell_empty,
+)
+from lvmkit.mixtures._moments import CountMoments
+from lvmkit.mixtures.e_step import MixtureParams
+from lvmkit.mixtures.em import EMResult
 from lvmkit.mixtures.families import MULTINOMIAL, Prior
-from lvmkit.moments.weightings import EQUAL_ROWS, POOLED, Weighting
+from lvmkit.moments.weightings import EQUAL_ROWS, POOLED
 
 WEIGHTINGS = {"pooled": POOLED, "equal_rows": EQUAL_ROWS, "three_words": POOLED}
 
 
-class SingleTopic(MomentMixture):
+class SingleTopic(BaseMixture):
     """Learn topics from word counts by the method of moments.
 
     Two passes over the counts, no random start: the same topics on every run.
@@ -99,6 +117,8 @@ class SingleTopic(MomentMixture):
     """
 
     _family = MULTINOMIAL
+    _counts = True
+    _options = MOMENT_OPTIONS | EM_OPTIONS | {"moments": one_of(WEIGHTINGS)}
 
     def __init__(
         self,
@@ -186,22 +206,39 @@ class SingleTopic(MomentMixture):
         require_number(length, "length", least=1, whole=True)
         return self._drawn(n_samples, length, generator_of(random_state))
 
-    def _weighting(self) -> Weighting:
-        """Return how documents enter the sums."""
-        return WEIGHTINGS[self.moments]
+    def _accepted(self, rows: Any, names: features.Labels) -> Any:
+        """Return counts as float32 rows, or refuse what is not a count."""
+        return accepted_counts(rows, names, model=type(self).__name__, rounded=self.round_counts)
 
-    def _summed(self, rows: Any) -> Any:
-        """Return the words that are summed."""
-        if self.moments == "three_words":
-            return three_words(rows, generator_of(self.random_state))
-        return rows
+    def _require_data(self, rows: Any) -> None:
+        """Refuse more states than features, and rows that are all 0."""
+        self._reader().require_features(rows.shape[1])
+        require_counted(rows, getattr(self, "feature_names_in_", None))
 
-    def _check_options(self) -> None:
-        """Refuse options out of range."""
-        super()._check_options()
-        if not isinstance(self.moments, str) or self.moments not in WEIGHTINGS:
-            msg = f"moments={self.moments!r} is unknown; choose one of {listed(WEIGHTINGS)}"
-            raise ValueError(msg)
+    def _require_block(self, rows: Any) -> None:
+        """Refuse rows that are all 0."""
+        require_counted(rows, getattr(self, "feature_names_in_", None))
+
+    def _run(self, data: Distinct, prior: Prior, tell: Progress) -> EMResult[MixtureParams]:
+        """Fit by moments and EM."""
+        return run_counts(self, data, prior, tell)
+
+    def _params(self) -> MixtureParams:
+        """Return the parameters of prediction."""
+        return judging_params(self)
+
+    def _tell_empty(self, rows: Any) -> None:
+        """Warn of rows without any known word."""
+        tell_empty(rows)
+
+    def _reader(self) -> CountMoments:
+        """Sum all words, or three of each document."""
+        sums = CountMoments(
+            self.n_components, WEIGHTINGS[self.moments], MULTINOMIAL, method_of(self)
+        )
+        if self.moments != "three_words":
+            return sums
+        return replace(sums, summed=lambda rows: three_words(rows, generator_of(self.random_state)))
 
     def _prior(self, sums: Array, n: float) -> Prior:
         """Return pseudo-counts at the overall frequencies, above 0 where nothing was counted."""

@@ -1,6 +1,5 @@
 """Three-view starts: moments between three groups of features, free of coinciding indexes."""
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from lvmkit.core.linalg import fix_signs, mixing_weights, significant, whitener_of
 from lvmkit.core.parallel import sum_blocks
 from lvmkit.core.typing import Array, Counts, Labels
-from lvmkit.core.validation import DataWarning
+from lvmkit.core.validation import warn
 from lvmkit.decompose import Components, power
 from lvmkit.moments import RAW, Moments
 from lvmkit.moments.weightings import n_counted
@@ -41,11 +40,10 @@ class Views(NamedTuple):
         """Warn if two views have fewer directions in common than there are states."""
         rank = int(significant(np.linalg.svd(self.pair(0, 1), compute_uv=False)).sum())
         if rank < k:
-            msg = (
+            warn(
                 f"the views of the features have {rank} directions in common, n_components={k} needs as many; the "
                 f"other components start from noise. Choose n_components <= {rank}."
             )
-            warnings.warn(msg, DataWarning, stacklevel=7)
 
 
 def three_view_tpm(

@@ -36,7 +36,7 @@ from lvmkit.core.validation import (
     require_range,
     require_seed,
 )
-from lvmkit.mixtures._base import of_rows
+from lvmkit.mixtures._rows import of_rows
 from lvmkit.tensors.contrasts import contrasts
 from lvmkit.tensors.covariances import SCALES, scaled
 from lvmkit.tensors.density import selected_means

@@ -22,7 +22,7 @@ from lvmkit.core.validation import (
     require_range,
     require_seed,
 )
-from lvmkit.mixtures._base import RowModel, of_rows
+from lvmkit.mixtures._rows import RowModel, of_rows
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
 from lvmkit.trees.baseline_splits import principal_split, two_means
 from lvmkit.trees.growth import Growth, grow

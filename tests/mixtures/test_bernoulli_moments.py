@@ -1,16 +1,20 @@
 """Bernoulli mixtures by moments alone: without EM, by any decomposition, and from blocks of rows."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from lvmkit import BernoulliMixture, decompose
 from lvmkit.core.distinct import distinct_rows
 from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import make_appendix_e
+from lvmkit.mixtures import initialization
 from lvmkit.mixtures.families import Prior
 from lvmkit.mixtures.initialization import bernoulli_start, silent
+from lvmkit.moments import POISSON, RAW, WhitenedMoments
 from lvmkit.scores import adjusted_rand
 
 DATA = make_appendix_e(12_000, 60, 4, random_state=2)
@@ -61,7 +65,7 @@ def test_blocks_of_rows_give_what_all_rows_give(init):
     stream = BernoulliMixture(4, init=init)
     for begin in range(0, 12_000, 4_000):
         stream.partial_fit(DATA.X[begin : begin + 4_000])
-    assert stream.moments_.second.n_samples == 12_000
+    assert stream.moments_.n_samples == 12_000
     assert np.abs(stream.centers_ - whole.centers_).max() < 0.01
     assert adjusted_rand(stream.predict(DATA.X), whole.labels_) > 0.999
     assert not hasattr(stream, "labels_")
@@ -110,7 +114,7 @@ def test_a_stream_that_forgets_a_fit_says_so():
     model = BernoulliMixture(4).fit(DATA.X)
     with pytest.warns(DataWarning, match="a stream begins"):
         model.partial_fit(DATA.X[:4_000])
-    assert model.moments_.second.n_samples == 4_000
+    assert model.moments_.n_samples == 4_000
 
 
 def test_given_parameters_cannot_go_on():
@@ -157,3 +161,53 @@ def test_options_that_do_nothing_are_refused(options, message):
     k = 1 if isinstance(options.get("init"), tuple) else 4
     with pytest.raises(ValueError, match=message):
         BernoulliMixture(k, **options).fit(DATA.X)
+
+
+@pytest.mark.parametrize("init", ["corrected", "asvtd"])
+def test_sums_of_two_sites_give_what_a_stream_gives(init):
+    here = BernoulliMixture(4, init=init).partial_fit(DATA.X[:6_000])
+    there = WhitenedMoments.of(DATA.X[6_000:], here.moments_.whitener, POISSON, dtype=np.float32)
+    both = BernoulliMixture(4, init=init).fit_moments(here.moments_ + there)
+    stream = here.partial_fit(DATA.X[6_000:])
+    order = np.argsort(-stream.weights_, kind="stable")
+    np.testing.assert_allclose(both.centers_, stream.centers_[order], atol=1e-5)
+    assert (both.n_features_in_, both.n_iter_, both.stopped_by_) == (60, 0, "moments")
+
+
+def test_sums_that_a_stream_could_not_have_are_refused():
+    with pytest.raises(TypeError, match=r"needs WhitenedMoments, .* found 5 \(int\)"):
+        BernoulliMixture(2).fit_moments(5)
+    raw = WhitenedMoments.of(DATA.X, np.eye(60)[:, :5], RAW)
+    with pytest.raises(ValueError, match="BernoulliMixture needs sums weighted POISSON; found RAW"):
+        BernoulliMixture(2).fit_moments(raw)
+
+
+@pytest.mark.parametrize("init", ["corrected", "asvtd"])
+def test_more_features_than_a_matrix_of_pairs_holds_give_the_same(init, monkeypatch):
+    held = BernoulliMixture(4, init=init).partial_fit(DATA.X[:6_000]).partial_fit(DATA.X[6_000:])
+    monkeypatch.setattr(initialization, "DENSE_MOMENTS", 50)  # DATA has 60 features
+    streamed = BernoulliMixture(4, init=init).partial_fit(DATA.X[:6_000])
+    streamed.partial_fit(DATA.X[6_000:])
+    np.testing.assert_allclose(streamed.centers_, held.centers_, atol=1e-3)
+
+
+def test_thousands_of_features_are_streamed_without_a_matrix_of_their_pairs():
+    generator = np.random.default_rng(0)
+    rare = sparse.random_array(
+        (12_000, 9_000), density=2e-4, rng=generator, dtype=np.float32
+    ).sign()
+    X = sparse.csr_array(sparse.hstack([DATA.X, rare]), dtype=np.float32)
+    tracemalloc.start()
+    stream = BernoulliMixture(4).partial_fit(X[:6_000]).partial_fit(X[6_000:])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 9_060**2 * 8 / 2
+    assert adjusted_rand(stream.predict(X), DATA.labels) > 0.9
+
+
+@pytest.mark.parametrize("learn", ["fit", "partial_fit"])
+def test_warnings_point_to_the_line_that_caused_them(learn):
+    twice = np.repeat([[1] * 6 + [0] * 6, [0] * 6 + [1] * 6], 30, axis=0)
+    with pytest.warns(DataWarning) as told:
+        getattr(BernoulliMixture(3, init="asvtd"), learn)(twice)
+    assert {warning.filename for warning in told} == {__file__}
