@@ -163,7 +163,9 @@ def test_rows_with_gaps_are_pointed_to_where_gaps_may_be():
     assert model.predict_proba(X[5:6], observed="given").sum() == pytest.approx(1)
 
 
-@pytest.mark.parametrize(("model", "data"), CASES, ids=by_name)
+@pytest.mark.parametrize(
+    ("model", "data"), [*CASES, (LatentDirichlet(3, n_sweeps=20), TEXTS)], ids=by_name
+)
 def test_a_pipeline_may_begin_with_a_cohort(model, data):
     cohort = anndata.AnnData(data.X, obs=pd.DataFrame(index=[f"p{i}" for i in range(1_500)]))
     pipeline = make_pipeline(model, LogisticRegression()).fit(cohort, data.labels)
