@@ -34,7 +34,7 @@ PUBLIC = {
     },
     "lvmkit.cohorts": {
         *("codes", "from_counts", "from_events", "from_texts", "from_wide"),
-        *("CountTensor", "tensor_from_events", "tensor_from_wide"),
+        *("CountTensor", "tensor_from_events", "tensor_from_wide", "sample_weight"),
     },
     "lvmkit.cohorts.codes": {"categories", "category", "chapter", "chapters", "title"},
     "lvmkit.datasets": {

@@ -23,6 +23,16 @@ def hidden_note(values: Any) -> str:
     return " – : too few to show." if bool(np.isnan(np.asarray(values, dtype=float)).any()) else ""
 
 
+def weighted_share(table: Any) -> str:
+    """Name the shares of a table: of rows that have weights they are estimates, as its column `estimate` tells."""
+    return "weighted share" if "estimate" in table else "share"
+
+
+def of_records(n: float, size: float, *, weighted: bool) -> str:
+    """Write how many records a share is of."""
+    return f"{whole(n)} of {whole(size)}{' records, weighted' if weighted else ''}"
+
+
 def code_link(code: object) -> str:
     """Address that dashboards understand as picking a code."""
     return f"#code={quote(str(code), safe='')}"

@@ -14,11 +14,18 @@ from pandas.api.extensions import ExtensionArray
 
 from lvmkit import disclosure
 from lvmkit.charts._frame import drawn, fitted, frame, margin, row_labels, text_width, y_pixels
-from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
+from lvmkit.charts._labels import (
+    cluster_link,
+    hidden_note,
+    of_records,
+    percent,
+    weighted_share,
+    whole,
+)
 from lvmkit.charts.theme import CATEGORIES, INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
-from lvmkit.core.validation import require_columns, unmasked, whole_numbers
+from lvmkit.core.validation import require_columns, sample_weights, unmasked, whole_numbers
 from lvmkit.scores.counts import Names, cluster_ids, cluster_names, joined
 
 _ALL = "all"
@@ -41,6 +48,7 @@ def attributes_table(
     bins: int = 20,
     top: int = _FEW,
     suppress_below: int | None = None,
+    sample_weight: npt.ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Tabulate how an attribute is distributed in each cluster and in all records.
 
@@ -62,6 +70,9 @@ def attributes_table(
         Number of categories at most; the rarer ones become "other".
     suppress_below : int, optional
         Hide counts of 1 to this less one, and what would give them away.
+    sample_weight : array (n,), optional
+        How many of the population each record stands for, 0 or more. Shares and medians are then weighted; numbers of
+        records are not, and suppression goes by them.
 
     Returns
     -------
@@ -70,12 +81,14 @@ def attributes_table(
         label, then left, right (of the bin, in the attribute's unit; infinite for the last one if
         it holds all larger values) or value (the category); n, size (records with a known value;
         all of them where the number of unknown ones must be hidden), share (n / size); for numbers
-        also median (NaN where counts are suppressed) and unknown (records without a value).
+        also median (NaN where counts are suppressed) and unknown (records without a value). With weights
+        also estimate (what the n records stand for) and estimate_size.
 
     Raises
     ------
     ValueError
-        If lengths disagree, a value is infinite, or `bins` or `top` is below 1.
+        If lengths disagree, a value is infinite, `bins` or `top` is below 1, or weights are negative or
+        all 0.
 
     Examples
     --------
@@ -93,18 +106,20 @@ def attributes_table(
     if len(series) != len(ids) or not len(ids):
         msg = f"labels must be {len(series)}, one or more, and one for each of the values; found {len(ids)}"
         raise ValueError(msg)
+    weight = sample_weights(sample_weight, len(ids))
     shown = np.unique(ids) if clusters is None else whole_numbers(list(clusters), "clusters")
     texts = [*joined(shown, cluster_names(shown, names)), _ALL]
     members = [ids == cluster for cluster in shown]
     members.append(np.logical_or.reduce(members) if members else np.ones(len(ids), dtype=bool))
     if _is_number(series):
         numbers = series.to_numpy(dtype=float, na_value=np.nan)
-        table = _binned(numbers, members, bins, suppress_below)
+        table = _binned(numbers, members, bins, suppress_below, weight)
     else:
-        table = _categories(series, members, top)
+        table = _categories(series, members, top, weight)
     table.insert(0, "cluster", np.append(shown, -1)[table["group"]])
     table.insert(1, "label", np.asarray(texts, dtype=object)[table.pop("group")])
-    return table if suppress_below is None else _suppressed(table, suppress_below)
+    table = table if suppress_below is None else _suppressed(table, suppress_below)
+    return table.drop(columns="estimate_unknown", errors="ignore")
 
 
 @checked(width=1)
@@ -164,9 +179,10 @@ def attributes_chart(
 
 def _subtitle(table: pd.DataFrame, rows: pd.DataFrame, *, numeric: bool) -> str:
     """Subtitle: what is drawn, and what is not."""
+    share = weighted_share(table).capitalize()
     if not numeric:
-        return f"Share of the cluster's records, in percent.{hidden_note(table['n'])}"
-    text = "Share of the cluster's records by value, each row scaled to its own peak."
+        return f"{share} of the cluster's records, in percent.{hidden_note(table['n'])}"
+    text = f"{share} of the cluster's records by value, each row scaled to its own peak."
     if rows["median"].notna().any():
         text += " Upright mark: median."
     if np.isinf(table["right"]).any():
@@ -209,7 +225,11 @@ def _is_number(series: pd.Series) -> bool:
 
 
 def _binned(
-    values: Array, members: list[npt.NDArray[np.bool_]], bins: int, suppress_below: int | None
+    values: Array,
+    members: list[npt.NDArray[np.bool_]],
+    bins: int,
+    suppress_below: int | None,
+    weight: Array | None,
 ) -> pd.DataFrame:
     """Count values in round bins."""
     known = np.isfinite(values)
@@ -222,13 +242,43 @@ def _binned(
         size = n.sum()
         part = pd.DataFrame({"group": group, "left": edges[:-1], "right": right, "n": n})
         part["size"], part["share"] = size, n / size if size else np.nan
+        chosen = member & known
+        if weight is not None:
+            sums = np.histogram(inside[chosen], edges, weights=weight[chosen])[0]
+            _estimate(part, sums, float(weight[member & ~known].sum()))
         # a median is a value that some patient has
         part["median"] = (
-            np.median(values[member & known]) if size and not suppress_below else np.nan
+            _median(values[chosen], None if weight is None else weight[chosen])
+            if size and not suppress_below
+            else np.nan
         )
         part["unknown"] = float((member & ~known).sum())
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
+
+
+def _estimate(part: pd.DataFrame, sums: Array, unknown: float = 0.0) -> None:
+    """Add what the records of a group stand for, and take the shares from it."""
+    size = float(sums.sum())
+    part["estimate"], part["estimate_size"] = sums, size
+    part["share"] = sums / size if size else np.nan
+    part["estimate_unknown"] = unknown
+
+
+def _median(values: Array, weight: Array | None) -> float:
+    """Return the middle value, every value repeated as often as its weight says."""
+    if weight is None:
+        return float(np.median(values))
+    order = np.argsort(values, kind="stable")
+    order = order[weight[order] > 0]
+    if not len(order):
+        return float("nan")
+    ends = np.cumsum(weight[order])
+    # halves: with whole weights the two values in the middle of an even number of rows may differ
+    half = ends[-1] / 2
+    low = np.searchsorted(ends, half * (1 - 1e-12))
+    high = min(np.searchsorted(ends, half * (1 + 1e-12), side="right"), len(order) - 1)
+    return float(values[order[low]] + values[order[high]]) / 2
 
 
 def _edges(values: Array, bins: int) -> Array:
@@ -246,7 +296,9 @@ def _edges(values: Array, bins: int) -> Array:
     return start + step * np.arange(count + 1)
 
 
-def _categories(series: pd.Series, members: list[npt.NDArray[np.bool_]], top: int) -> pd.DataFrame:
+def _categories(
+    series: pd.Series, members: list[npt.NDArray[np.bool_]], top: int, weight: Array | None
+) -> pd.DataFrame:
     """Count categories, the most frequent first, rare ones together."""
     texts = series.astype(object).where(series.notna(), _MISSING).map(str)
     texts = texts.where(texts.str.strip() != "", _MISSING)
@@ -263,6 +315,9 @@ def _categories(series: pd.Series, members: list[npt.NDArray[np.bool_]], top: in
         size = n.sum()
         part = pd.DataFrame({"group": group, "value": order, "n": n})
         part["size"], part["share"] = size, n / size if size else np.nan
+        if weight is not None:
+            sums = np.bincount(codes[member], weight[member], minlength=len(order))
+            _estimate(part, sums.astype(float))
         parts.append(part)
     return pd.concat(parts, ignore_index=True)
 
@@ -282,10 +337,15 @@ def _suppressed(table: pd.DataFrame, threshold: int) -> pd.DataFrame:
     if mask[:, width:].any():
         shown["size"] += shown["unknown"]
         shown["share"] = shown["n"] / shown["size"]
+        if "estimate" in shown:
+            shown["estimate_size"] += shown["estimate_unknown"]
+            shown["share"] = shown["estimate"] / shown["estimate_size"]
         shown["unknown"] = shown["unknown"].mask(np.repeat(mask[:, -1], width))
-    shown.loc[mask[:, :width].ravel(), ["n", "share"]] = np.nan
+    estimates = ["estimate"] if "estimate" in table else []
+    shown.loc[mask[:, :width].ravel(), ["n", "share", *estimates]] = np.nan
     whole_row = np.repeat((found.cells | (grid == 0)).all(axis=1), width)
-    shown.loc[np.append(whole_row, np.zeros(width, dtype=bool)), "size"] = np.nan
+    hidden_rows = np.append(whole_row, np.zeros(width, dtype=bool))
+    shown.loc[hidden_rows, ["size", *(f"{name}_size" for name in estimates)]] = np.nan
     return shown
 
 
@@ -327,8 +387,9 @@ def _boxes(rects: alt.Chart, x: alt.X, top: str, height: int) -> alt.Chart:
 
 def _bin_tooltip(row: dict[Any, Any], unit: str) -> str:
     """Tell one bin in words."""
+    known = of_records(row["n"], row["size"], weighted="estimate" in row)
     until = " or more" if np.isinf(row["right"]) else f" to below {row['right']:g}"
-    share = f"{percent(row['share'])} ({whole(row['n'])} of {whole(row['size'])})"
+    share = f"{percent(row['share'])} ({known})"
     return f"{row['label']}: {share} from {row['left']:g}{until} {unit}".strip()
 
 
@@ -348,7 +409,7 @@ def _bars(table: pd.DataFrame, height: int, room: int) -> list[alt.Chart]:
         for share in data["share"]
     ]
     data["hover"] = [
-        f"{label}: {value} {percent(share)} ({whole(n)} of {whole(size)})"
+        f"{label}: {value} {percent(share)} ({of_records(n, size, weighted='estimate' in data)})"
         for label, value, share, n, size in zip(
             *(data[name] for name in ("label", "value", "share", "n", "size")), strict=True
         )

@@ -6,7 +6,7 @@ import pandas as pd
 from scipy import special
 
 from lvmkit.charts._frame import ROW, drawn, frame, linked, margin, row_labels, rows_of, share_axis
-from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
+from lvmkit.charts._labels import cluster_link, hidden_note, percent, weighted_share, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
@@ -31,7 +31,8 @@ def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) ->
     -------
     DataFrame (k rows)
         code, code_label, cluster, label, n, size, share, low, high (Wilson's interval of the
-        share), overall (share of all records).
+        share), overall (share of all records); of counts with weights also estimate (what the n
+        records stand for).
 
     Raises
     ------
@@ -41,7 +42,7 @@ def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) ->
     Notes
     -----
     The score interval of Wilson 1927: with z the normal quantile, (2np + z² ± z √(z² + 4np(1 − p)))
-    / (2(n + z²)).
+    / (2(n + z²)). With weights, n is the effective size (Σw)² / Σw² (Kish 1965, section 11.7) and p the weighted share.
 
     Examples
     --------
@@ -58,8 +59,10 @@ def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) ->
         raise ValueError(msg)
     column = counts.column(code)
     n = counts.counts[:, column]
-    low, high = wilson(n, counts.sizes, level=level)
-    return pd.DataFrame(
+    shares, weighted = counts.shares[:, column], counts.weighted
+    known = n if weighted is None else shares * counts.effective_sizes
+    low, high = wilson(known, counts.effective_sizes, level=level)
+    table = pd.DataFrame(
         {
             "code": code,
             "code_label": counts.code_labels[column],
@@ -67,12 +70,13 @@ def code_profile_table(counts: CodeCounts, code: str, *, level: float = 0.05) ->
             "label": counts.cluster_labels,
             "n": n,
             "size": counts.sizes,
-            "share": counts.shares[:, column],
+            "share": shares,
             "low": low,
             "high": high,
             "overall": counts.overall[column],
         }
     )
+    return table if weighted is None else table.assign(estimate=weighted.counts[:, column])
 
 
 def wilson(n: Array, size: Array, *, level: float) -> tuple[Array, Array]:
@@ -155,7 +159,8 @@ def code_profile_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerCha
         [row_labels(data, y, left), mean, reach, dots, share, number],
         title=f"Where {name} sits",
         subtitle=(
-            f"Share of each cluster's records that have it, with its interval; gray line: all records, "
+            f"{weighted_share(table).capitalize()} of each cluster's records that have it, with its "
+            "interval; gray line: all records, "
             f"{percent(overall)}.{hidden_note(table['share'])}"
         ),
         description=f"Dot chart of the share of {name} in each cluster.",

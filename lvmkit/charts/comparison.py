@@ -21,7 +21,7 @@ from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
 from lvmkit.core.validation import listed, require_columns
-from lvmkit.scores.counts import CodeCounts
+from lvmkit.scores.counts import CodeCounts, WeightSums
 
 _RIGHT = 66
 _MARK = 8
@@ -36,12 +36,16 @@ class _Side(NamedTuple):
     low: Array
     high: Array
 
-    def texts(self, threshold: int) -> list[str]:
-        """Write the shares; of hidden ones what is known."""
-        return [
-            _share_text(*row, size=float(self.size), threshold=threshold)
-            for row in zip(self.n, self.low, self.high, strict=True)
-        ]
+    @property
+    def shares(self) -> tuple[Array, Array, Array]:
+        """Shares, and the bounds of hidden ones."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.minimum(self.n / self.size, 1.0)  # weights in another order of summation
+            return share, self.low / self.size, self.high / self.size
+
+    def at(self, columns: Any) -> "_Side":
+        """Take some of the codes."""
+        return _Side(self.n[columns], self.size, self.low[columns], self.high[columns])
 
 
 @checked(top=0, threshold=0)
@@ -79,7 +83,8 @@ def comparison_table(
         difference (first − second), standardized_difference (these NaN where hidden), at_least (the
         smallest difference that hidden counts allow), first_low, first_high, second_low,
         second_high (bounds of the shares), first_text, second_text; from most above 0 to most
-        below.
+        below. Of counts with weights also estimate_first and estimate_second (what the n records stand
+        for), and the shares are weighted.
 
     Raises
     ------
@@ -90,7 +95,8 @@ def comparison_table(
     -----
     Order and bounds of hidden shares depend only on what `lvmkit.disclosure.suppression` takes as
     known to the reader: the shown counts, totals and sizes, and for hidden counts whether few have
-    the code or few lack it.
+    the code or few lack it. With weights, few records are taken to stand for anything from nothing to as many times the
+    largest weight.
 
     Examples
     --------
@@ -110,11 +116,13 @@ def comparison_table(
     if first == second:
         msg = f"first and second must be two clusters; both are {first!r}"
         raise ValueError(msg)
-    low, high = _bounds(counts, whole, threshold)
-    one = _cluster(counts, first, low, high)
-    other = (
-        _others(counts, first, low, high) if second is None else _cluster(counts, second, low, high)
+    one, other = rows = _sides(
+        counts, counts.n_rows, counts, first, second, _bounds(counts, whole, threshold)
     )
+    sums = counts.weighted
+    if sums is not None:
+        bounds = _weight_bounds(counts, whole, threshold)
+        one, other = _sides(sums, sums.total, counts, first, second, bounds)
     names = counts.cluster_labels
     against = "all others" if second is None else names[counts.row(second)]
     values = _differences(one, other)
@@ -124,8 +132,8 @@ def comparison_table(
             "label": counts.code_labels,
             "first_label": names[counts.row(first)],
             "second_label": against,
-            "n_first": one.n,
-            "n_second": other.n,
+            "n_first": rows[0].n,
+            "n_second": rows[1].n,
             **values,
         }
     )
@@ -137,9 +145,10 @@ def comparison_table(
     best = best[certain[best]][:top]
     best = best[np.argsort(-values["at_least"][best], kind="stable")]
     shown = table.iloc[best].reset_index(drop=True)
-    for name, side in (("first", one), ("second", other)):
-        part = _Side(side.n[best], side.size, side.low[best], side.high[best])
-        shown[f"{name}_text"] = part.texts(threshold)
+    for name, side, of_rows in (("first", one, rows[0]), ("second", other, rows[1])):
+        shown[f"{name}_text"] = _texts(side.at(best), of_rows.at(best), threshold)
+        if sums is not None:
+            shown[f"estimate_{name}"] = side.n[best]
     return shown
 
 
@@ -157,32 +166,60 @@ def _bounds(counts: CodeCounts, whole: CodeCounts | None, threshold: int) -> tup
     return low, high
 
 
-def _cluster(counts: CodeCounts, cluster: int, low: Array, high: Array) -> _Side:
-    """Take one cluster."""
-    row = counts.row(cluster)
-    return _Side(counts.counts[row], counts.sizes[row], low[row], high[row])
+def _weight_bounds(
+    counts: CodeCounts, whole: CodeCounts | None, threshold: int
+) -> tuple[Array, Array]:
+    """Least and most that the records with each code stand for (k, d): few ones for nothing, or all for the largest."""
+    sums = counts.weighted
+    assert sums is not None
+    low, high = _bounds(counts, whole, threshold)
+    n, size = sums.counts, sums.sizes[:, None]
+    hidden = np.isnan(n) & ~np.isnan(low)
+    most = (threshold - 1) * sums.largest
+    few = hidden & (low == 1) & (high < threshold)
+    return (
+        np.where(few, 0.0, np.where(hidden, np.maximum(size - most, 0.0), n)),
+        np.where(few, np.minimum(most, size), np.where(hidden, size, n)),
+    )
 
 
-def _others(counts: CodeCounts, cluster: int, low: Array, high: Array) -> _Side:
+def _sides(
+    basis: CodeCounts | WeightSums,
+    total: float,
+    counts: CodeCounts,
+    first: int,
+    second: int | None,
+    bounds: tuple[Array, Array],
+) -> tuple[_Side, _Side]:
+    """Take a cluster, and the one it is compared with or all others, in records or in what they stand for."""
+    row, (low, high) = counts.row(first), bounds
+    one = _Side(basis.counts[row], basis.sizes[row], low[row], high[row])
+    if second is None:
+        return one, _others(basis, total, row, low, high)
+    row = counts.row(second)
+    return one, _Side(basis.counts[row], basis.sizes[row], low[row], high[row])
+
+
+def _others(
+    basis: CodeCounts | WeightSums, total_size: float, row: int, low: Array, high: Array
+) -> _Side:
     """Take all records but those of a cluster, by sum and by difference from the totals."""
-    row = counts.row(cluster)
-    rest = np.arange(len(counts.clusters)) != row
-    total, n = counts.totals, counts.counts[rest].sum(axis=0)
-    n = np.where(np.isnan(n), total - counts.counts[row], n)
+    rest = np.arange(len(basis.sizes)) != row
+    total, n = basis.totals, basis.counts[rest].sum(axis=0)
+    n = np.where(np.isnan(n), total - basis.counts[row], n)
     least = np.fmax(low[rest].sum(axis=0), total - high[row])
     most = np.fmin(high[rest].sum(axis=0), total - low[row])
-    return _Side(n, counts.n_rows - counts.sizes[row], least, most)
+    return _Side(n, total_size - basis.sizes[row], least, most)
 
 
 def _differences(one: _Side, other: _Side) -> dict[str, Array]:
     """Compare shares, and the bounds of hidden ones."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        first, second = one.n / one.size, other.n / other.size
+        first, first_low, first_high = one.shares
+        second, second_low, second_high = other.shares
         difference = first - second
         variance = first * (1 - first) + second * (1 - second)
         standardized = np.where(difference == 0, 0.0, difference / np.sqrt(variance / 2))
-        ends = [value / side.size for side in (one, other) for value in (side.low, side.high)]
-    first_low, first_high, second_low, second_high = ends
     least, most = first_low - second_high, first_high - second_low
     bound = np.where(least > 0, least, np.where(most < 0, most, 0 * (least + most)))
     return {
@@ -198,15 +235,22 @@ def _differences(one: _Side, other: _Side) -> dict[str, Array]:
     }
 
 
-def _share_text(n: float, low: float, high: float, *, size: float, threshold: int) -> str:
-    """Write a share, or what is known of it."""
-    if not np.isnan(n):
-        return percent(n / size)
-    if low == 1 and high == min(threshold - 1, size):
-        return f"<{threshold}"
-    if low == size - threshold + 1 and high == size - 1:
-        return f"all but <{threshold}"
-    return f"about {percent((low + high) / 2 / size)}"
+def _texts(side: _Side, rows: _Side, threshold: int) -> list[str]:
+    """Write the shares; of hidden ones what is known of the records."""
+    size = float(rows.size)
+    texts = []
+    for share, low, high, least, most in zip(
+        side.shares[0], side.low, side.high, rows.low, rows.high, strict=True
+    ):
+        if not np.isnan(share):
+            texts.append(percent(share))
+        elif least == 1 and most == min(threshold - 1, size):
+            texts.append(f"<{threshold}")
+        elif least == size - threshold + 1 and most == size - 1:
+            texts.append(f"all but <{threshold}")
+        else:
+            texts.append(f"about {percent((low + high) / 2 / float(side.size))}")
+    return texts
 
 
 @checked(width=1)
@@ -269,7 +313,8 @@ def comparison_chart(table: pd.DataFrame, *, width: int = 560) -> alt.LayerChart
         layers,
         title=f"Codes that tell {one} from {other}",
         subtitle=(
-            f"Share of records with the code. ● blue: {one}; □ red: {other}; right: difference in "
+            f"{'Weighted share' if 'estimate_first' in table else 'Share'} of records with the code. "
+            f"● blue: {one}; □ red: {other}; right: difference in "
             f"percentage points.{note}"
         ),
         description=f"Dumbbell chart of code shares in {one} and {other}.",

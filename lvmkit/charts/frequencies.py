@@ -17,7 +17,7 @@ from lvmkit.charts._frame import (
     rows_of,
     text_width,
 )
-from lvmkit.charts._labels import cluster_link, code_link, hidden_note, percent, whole
+from lvmkit.charts._labels import cluster_link, code_link, hidden_note, of_records, percent
 from lvmkit.charts.theme import INK, SHADE
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
@@ -49,7 +49,8 @@ def frequencies_table(
     -------
     DataFrame (codes · k rows)
         code, label, cluster, cluster_label, n (records of the cluster with the code), size (records
-        of the cluster), share (n / size), overall (share of all records); `attrs["left_out"]` lists
+        of the cluster), share (n / size), overall (share of all records); of counts with weights also
+        estimate (what the n records stand for), and shares are of these; `attrs["left_out"]` lists
         codes left out.
 
     Raises
@@ -75,7 +76,7 @@ def frequencies_table(
         raise ValueError(msg)
     constant = (counts.totals == counts.n_rows) & (codes is None)
     if codes is None:
-        order = np.argsort(-np.nan_to_num(counts.totals), kind="stable")
+        order = np.argsort(-np.nan_to_num((counts.weighted or counts).totals), kind="stable")
         columns = [int(column) for column in order if not constant[column]][:top]
     else:
         columns = [counts.column(code) for code in codes]
@@ -93,6 +94,8 @@ def frequencies_table(
             "overall": np.repeat(counts.overall[columns], k),
         }
     )
+    if counts.weighted is not None:
+        table["estimate"] = counts.weighted.counts[:, columns].T.ravel()
     table.attrs["left_out"] = [
         code for code, out in zip(counts.codes, constant, strict=True) if out
     ]
@@ -143,7 +146,8 @@ def frequencies_chart(table: pd.DataFrame, *, width: int = 1100) -> alt.LayerCha
     titles = _column_titles(table, columns, short).mark_text(
         y=above - 6, color=INK, fontSize=min(12, cell + 1), **(turned if angle else upright)
     )
-    unit = "Percent of the records of each cluster that have the code"
+    weighted = "Weighted percent" if "estimate" in table else "Percent"
+    unit = f"{weighted} of the records of each cluster that have the code"
     left_out = table.attrs.get("left_out") or []
     note = f" Every record has {', '.join(left_out)}: left out." if left_out else ""
     return frame(
@@ -176,7 +180,10 @@ def _cells(table: pd.DataFrame, *, printed: bool) -> pd.DataFrame:
             "text": figures,
             "shade": np.nan_to_num(share) * _DEEPEST,
             "href": [code_link(code) for code in cells["code"]],
-            "hover": [_tooltip(*row) for row in zip(*_tooltip_columns(cells), strict=True)],
+            "hover": [
+                _tooltip(*row, weighted="estimate" in table)
+                for row in zip(*_tooltip_columns(cells), strict=True)
+            ],
         }
     )
 
@@ -186,11 +193,13 @@ def _tooltip_columns(cells: pd.DataFrame) -> list[pd.Series]:
     return [cells[name] for name in ("label", "cluster_label", "share", "n", "size", "overall")]
 
 
-def _tooltip(label: str, where: str, share: float, n: float, size: float, overall: float) -> str:
+def _tooltip(
+    label: str, where: str, share: float, n: float, size: float, overall: float, *, weighted: bool
+) -> str:
     """Tell one cell in words."""
     if where == _ALL:
         return f"{label}: {percent(share)} of all records"
-    within = f"{percent(share)} of cluster {where} ({whole(n)} of {whole(size)})"
+    within = f"{percent(share)} of cluster {where} ({of_records(n, size, weighted=weighted)})"
     return f"{label}: {within}; {percent(overall)} of all"
 
 

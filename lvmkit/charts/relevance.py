@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts._frame import ROW, frame, linked, margin, row_labels, rows_of, share_axis
-from lvmkit.charts._labels import code_link, hidden_note, percent, whole
+from lvmkit.charts._labels import code_link, hidden_note, of_records, percent, weighted_share
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
@@ -36,7 +36,8 @@ def relevance_table(
     -------
     DataFrame
         cluster, cluster_label, code, label, n, size, share (in the cluster), overall (share of all
-        records), lift, relevance (nats).
+        records), lift, relevance (nats); of counts with weights also estimate (what the n records
+        stand for), and the shares are weighted.
 
     Raises
     ------
@@ -62,7 +63,7 @@ def relevance_table(
     seen = np.flatnonzero(np.isfinite(score))
     best = seen[np.argsort(-score[seen], kind="stable")][:top]
     labels = counts.code_labels
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "cluster": counts.clusters[row],
             "cluster_label": counts.cluster_labels[row],
@@ -76,6 +77,9 @@ def relevance_table(
             "relevance": score[best],
         }
     )
+    if counts.weighted is not None:
+        table["estimate"] = counts.weighted.counts[row, best]
+    return table
 
 
 @checked(top=1)
@@ -94,7 +98,8 @@ def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5)
     Returns
     -------
     DataFrame (k rows)
-        cluster, label, n, share, codes ("title; title; …", codes where they have no title).
+        cluster, label, n, share, codes ("title; title; …", codes where they have no title); of counts
+        with weights also estimate (what the n records stand for).
 
     Examples
     --------
@@ -112,7 +117,7 @@ def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5)
         )
         for cluster in counts.clusters
     ]
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "cluster": counts.clusters,
             "label": counts.cluster_labels,
@@ -121,6 +126,7 @@ def relevance_summary(counts: CodeCounts, *, balance: float = 0.6, top: int = 5)
             "codes": named,
         }
     )
+    return table if counts.weighted is None else table.assign(estimate=counts.weighted.sizes)
 
 
 @checked(width=1)
@@ -182,7 +188,8 @@ def relevance_chart(
         [row_labels(data, y, left), behind, inside, share, lift],
         title=f"What sets {noun} {name} apart",
         subtitle=(
-            f"Thin blue: share of the {noun}'s {unit}; wide gray: of all {unit}; ×: their ratio (lift)."
+            f"Thin blue: {weighted_share(table)} of the {noun}'s {unit}; wide gray: of all {unit}; "
+            f"×: their ratio (lift)."
             f"{hidden_note(table['share'])}"
         ),
         description=f"Bar chart of what is most relevant for {noun} {name}, most relevant first.",
@@ -196,5 +203,6 @@ def relevance_chart(
 
 def _tooltip(row: dict[Any, Any], noun: str) -> str:
     """Tell one code in words."""
-    inside = f"{percent(row['share'])} of the {noun} ({whole(row['n'])} of {whole(row['size'])})"
+    known = of_records(row["n"], row["size"], weighted="estimate" in row)
+    inside = f"{percent(row['share'])} of the {noun} ({known})"
     return f"{row['label']}: {inside}, {percent(row['overall'])} of all, lift {row['lift']:.2f}"

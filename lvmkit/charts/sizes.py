@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from lvmkit.charts._frame import ROW, frame, linked, margin, row_labels, rows_of
-from lvmkit.charts._labels import cluster_link, hidden_note, percent, whole
+from lvmkit.charts._labels import cluster_link, hidden_note, percent, weighted_share, whole
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
@@ -25,7 +25,8 @@ def sizes_table(counts: CodeCounts) -> pd.DataFrame:
     Returns
     -------
     DataFrame (k rows)
-        cluster, label, n (records), share (of all records, in [0, 1]).
+        cluster, label, n (records), share (of all records, in [0, 1]); of counts with weights also
+        estimate (what the records stand for).
 
     Examples
     --------
@@ -36,7 +37,7 @@ def sizes_table(counts: CodeCounts) -> pd.DataFrame:
     0        0   0 · Heart  3.0   0.75
     1        1  1 · Kidney  1.0   0.25
     """
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "cluster": counts.clusters,
             "label": counts.cluster_labels,
@@ -44,6 +45,7 @@ def sizes_table(counts: CodeCounts) -> pd.DataFrame:
             "share": counts.weights,
         }
     )
+    return table if counts.weighted is None else table.assign(estimate=counts.weighted.sizes)
 
 
 @checked(width=1)
@@ -97,7 +99,7 @@ def sizes_chart(
     return frame(
         [row_labels(data, y, left), bars, numbers],
         title="Records in each cluster",
-        subtitle=f"Number and share of all records.{hidden_note(table['n'])}",
+        subtitle=f"Number and {weighted_share(table)} of all records.{hidden_note(table['n'])}",
         description="Bar chart of the number of records in each cluster.",
         width=width,
         height=max(len(table), 1) * ROW,

@@ -6,6 +6,7 @@ from lvmkit.cohorts.event_tensors import tensor_from_events
 from lvmkit.cohorts.events import from_events
 from lvmkit.cohorts.tensors import CountTensor
 from lvmkit.cohorts.texts import from_texts
+from lvmkit.cohorts.weights import sample_weight
 from lvmkit.cohorts.wide import from_wide
 from lvmkit.cohorts.wide_tensors import tensor_from_wide
 
@@ -16,6 +17,7 @@ __all__ = [
     "from_events",
     "from_texts",
     "from_wide",
+    "sample_weight",
     "tensor_from_events",
     "tensor_from_wide",
 ]

@@ -14,6 +14,7 @@ from lvmkit.cohorts._cleaning_log import Repairs
 from lvmkit.cohorts._entries import INEXACT, Tally
 from lvmkit.cohorts._icd import FORMS, category_of, spell, system_name
 from lvmkit.cohorts._options import check_titles
+from lvmkit.cohorts.weights import declare, weight_column
 from lvmkit.core.validation import as_numbers, check_source, listed, require_text, with_gaps
 
 __all__ = ["from_counts"]
@@ -34,6 +35,7 @@ def from_counts(
     min_codes: int = 0,
     min_prevalence: float = 0.0,
     max_codes: int | None = None,
+    weight: str | None = None,
 ) -> AnnData:
     """Make a cohort from a matrix of counts or of 0 and 1.
 
@@ -61,6 +63,9 @@ def from_counts(
         Least share of all records, in [0, 1], of a code that is kept; chosen before the records.
     max_codes : int, optional
         Keep the most frequent codes only, this many.
+    weight : str, optional
+        Column of `obs`: how many of the population a record stands for, as in surveys; see `sample_weight`. That of an
+        AnnData with its own obs if not given.
 
     Returns
     -------
@@ -70,8 +75,8 @@ def from_counts(
     Raises
     ------
     ValueError
-        If a value is missing, negative, no whole number or too large, names do not fit the shape of `X`, or
-        no code or record is left.
+        If a value is missing, negative, no whole number or too large, names do not fit the shape of `X`,
+        weights are no numbers of 0 or more, or no code or record is left.
 
     Examples
     --------
@@ -86,8 +91,10 @@ def from_counts(
     options.check()
     check_titles(titles)
     require_text(system, "system", optional=True)
+    require_text(weight, "weight", optional=True)
     if isinstance(X, AnnData):
         feature_names = X.var_names if feature_names is None else feature_names
+        weight = weight_column(X) if weight is None and obs is None else weight
         obs = X.obs if obs is None else obs
         titles = X.var["title"].to_dict() if titles is None and "title" in X.var else titles
         X = X.to_memory().X if X.isbacked else X.X
@@ -115,7 +122,7 @@ def from_counts(
         repairs=repairs,
     )
     repairs.announce()
-    return cohort
+    return declare(cohort, weight)
 
 
 def _shape(X: Any) -> tuple[int, int]:

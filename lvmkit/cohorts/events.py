@@ -14,6 +14,7 @@ from lvmkit.cohorts._entries import Entries, check_counts, tally
 from lvmkit.cohorts._icd import system_name
 from lvmkit.cohorts._options import check_titles
 from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, column_list, local_day, opened
+from lvmkit.cohorts.weights import declare, with_weight
 from lvmkit.core.validation import listed, require_text
 
 __all__ = ["from_events"]
@@ -34,6 +35,7 @@ def from_events(
     max_codes: int | None = None,
     attributes: pd.DataFrame | str | Path | Iterable[str] | None = None,
     titles: Mapping[str, str] | None = None,
+    weight: str | None = None,
     connection: Any = None,
     encoding: str = "utf-8",
 ) -> AnnData:
@@ -75,6 +77,9 @@ def from_events(
         of `source`.
     titles : mapping of str to str, optional
         Titles of codes that go before those of lvmkit's tables.
+    weight : str, optional
+        Column, of `attributes` if that is a table and else of `source`, of how many of the population a patient stands
+        for, as in surveys; kept in ``obs``, see `sample_weight`.
     connection : DuckDB, DBAPI or SQLAlchemy connection, optional
         Where to run `source` as a query. SQLite and PostgreSQL refuse to write meanwhile.
     encoding : str, default="utf-8"
@@ -91,7 +96,7 @@ def from_events(
     ------
     ValueError
         If a column is unknown, a file cannot be read, codes mix systems and `system` is not given, counts
-        are no whole numbers of at least 0, or no record is left.
+        are no whole numbers of at least 0, weights no numbers of 0 or more, or no record is left.
 
     Notes
     -----
@@ -121,6 +126,7 @@ def from_events(
     require_text(system, "system", optional=True)
     require_text(patient, "patient")
     require_text(code, "code")
+    require_text(weight, "weight", optional=True)
     named = {"patient": patient, "code": code, "count": count, "date": date}
     cohort = gathered(
         source,
@@ -129,6 +135,7 @@ def from_events(
         options=options,
         attributes=attributes,
         titles=titles,
+        weight=weight,
         repairs=repairs,
         connection=connection,
         encoding=encoding,
@@ -146,6 +153,7 @@ def gathered(
     attributes: pd.DataFrame | str | Path | Iterable[str] | None,
     titles: Mapping[str, str] | None,
     repairs: Repairs,
+    weight: str | None = None,
     connection: Any = None,
     encoding: str = "utf-8",
 ) -> AnnData:
@@ -159,6 +167,9 @@ def gathered(
         tallied = tally(entries, system=given, level=options.level, repairs=repairs)
         _state_ignored(entries, repairs, binary=options.binary)
         patient, ids = columns["patient"], tallied.records
+        if weight is not None and not isinstance(attributes, pd.DataFrame | str | Path):
+            table.check("weight", weight)
+            attributes = with_weight(column_list("attributes", attributes or ()), weight)
         if attributes is None or isinstance(attributes, pd.DataFrame | str | Path):
             obs = _attributes.from_table(attributes, patient, ids, repairs, encoding)
         else:
@@ -170,9 +181,10 @@ def gathered(
             table.state_zones([columns["date"]], repairs)
             obs = obs.assign(**_dates(entries, columns["date"], repairs))
         name = table.name
-    return assemble(
+    cohort = assemble(
         tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
     )
+    return declare(cohort, weight)
 
 
 def _checked(table: SourceTable, columns: dict[str, str], system: str | None) -> dict[str, str]:

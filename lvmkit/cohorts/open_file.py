@@ -29,6 +29,7 @@ from lvmkit.cohorts._files import (
     text_encoding,
 )
 from lvmkit.cohorts._h5ad import read_h5ad
+from lvmkit.cohorts.weights import with_weight
 from lvmkit.core.folders import expanded
 from lvmkit.core.reading import require_file
 from lvmkit.core.validation import DataWarning
@@ -68,6 +69,7 @@ class Layout:
     patient: str | None = None  # Column that names patient or record; needed for events
     attributes: tuple[str, ...] = ()  # Columns kept as attributes
     title: str | None = None  # Column that says what the code of an event means
+    weight: str | None = None  # Column of how many of the population a record stands for
 
     @property
     def text(self) -> str:
@@ -79,7 +81,8 @@ class Layout:
             "counts": f"one row per record, one column per code ({len(self.codes)} columns)",
         }[self.kind]
         kept = f"; kept as attributes: {', '.join(self.attributes)}" if self.attributes else ""
-        return what + kept
+        weighed = f"; weighted by {self.weight}" if self.weight else ""
+        return what + kept + weighed
 
 
 def preview(path: str | Path) -> pd.DataFrame:
@@ -231,6 +234,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
             codes=list(layout.codes),
             attributes=list(layout.attributes),
             patient=layout.patient,
+            weight=layout.weight,
             system=None,
             min_codes=min_codes,
             encoding=encoding,
@@ -245,6 +249,7 @@ def _read(file: Path, layout: Layout, min_codes: int) -> Any:
             code=layout.codes[0],
             attributes=list(layout.attributes),
             titles=_titles(file, layout, encoding),
+            weight=layout.weight,
             min_codes=min_codes,
             encoding=encoding,
         )
@@ -273,8 +278,10 @@ def _read_counts(file: Path, layout: Layout, min_codes: int, encoding: str) -> A
     table = _read_parquet(file) if is_parquet(file.name) else _read_text(file, encoding)
     if layout.patient is not None:
         table = table.set_index(table[layout.patient].astype(str))
-    obs = table[list(layout.attributes)]
-    return cohorts.from_counts(table[list(layout.codes)], obs=obs, min_codes=min_codes)
+    obs = table[with_weight(layout.attributes, layout.weight)]
+    return cohorts.from_counts(
+        table[list(layout.codes)], obs=obs, min_codes=min_codes, weight=layout.weight
+    )
 
 
 def _read_parquet(file: Path, rows: int | None = None) -> pd.DataFrame:

@@ -11,6 +11,8 @@ import pandas as pd
 from scipy import sparse
 
 from lvmkit.cohorts.subset import Subset
+from lvmkit.cohorts.weights import sample_weight, weight_column
+from lvmkit.core.typing import Array
 
 
 class CohortView:
@@ -33,6 +35,8 @@ class CohortView:
             code: str(title) for code, title in zip(self.codes, names, strict=True)
         }
         self._X = _binary(cohort.X) if binary else sparse.csr_matrix(cohort.X, dtype=np.float32)
+        self.weighted_by = weight_column(cohort) or ""  # column of weights, "" without
+        self._weights = sample_weight(cohort)
         self._matrices: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._rows: dict[str, npt.NDArray[np.intp]] = {}
 
@@ -60,6 +64,10 @@ class CohortView:
             _forget(self._rows)
             self._rows[key] = np.flatnonzero(subset.rows(self.cohort))
         return self._rows[key]
+
+    def weights(self, subset: Subset) -> Array | None:
+        """Return what the patients of a subset stand for (n,), if the cohort has weights."""
+        return None if self._weights is None else self._weights[self.rows(subset)]
 
     def matrix(self, subset: Subset, codes: Sequence[str]) -> Any:
         """Return patients of a subset by some codes, (n, d)."""

@@ -16,6 +16,7 @@ from lvmkit.cohorts._entries import Entries, tally
 from lvmkit.cohorts._icd import system_name
 from lvmkit.cohorts._options import check_titles
 from lvmkit.cohorts._sources import NUMBERS, Source, SourceTable, column_list, opened
+from lvmkit.cohorts.weights import declare, with_weight
 from lvmkit.core import moved
 from lvmkit.core.validation import listed, require_text
 
@@ -36,6 +37,7 @@ def from_wide(
     min_prevalence: float = 0.0,
     max_codes: int | None = None,
     titles: Mapping[str, str] | None = None,
+    weight: str | None = None,
     connection: Any = None,
     encoding: str = "utf-8",
 ) -> AnnData:
@@ -69,6 +71,8 @@ def from_wide(
         Keep the most frequent codes only, this many.
     titles : mapping of str to str, optional
         Titles of codes that go before those of lvmkit's tables.
+    weight : str, optional
+        Column of how many of the population a record stands for, as in surveys; kept in ``obs``, see `sample_weight`.
     connection : DuckDB, DBAPI or SQLAlchemy connection, optional
         Where to run `source` as a query. SQLite and PostgreSQL refuse to write meanwhile.
     encoding : str, default="utf-8"
@@ -82,8 +86,8 @@ def from_wide(
     Raises
     ------
     ValueError
-        If a column is unknown, a file cannot be read, codes mix systems and `system` is None, or no record
-        is left.
+        If a column is unknown, a file cannot be read, codes mix systems and `system` is None, weights are
+        no numbers of 0 or more, or no record is left.
 
     Examples
     --------
@@ -97,6 +101,7 @@ def from_wide(
     options.check()
     check_titles(titles)
     require_text(system, "system", optional=True)
+    require_text(weight, "weight", optional=True)
     cohort = gathered(
         source,
         codes=codes,
@@ -105,6 +110,7 @@ def from_wide(
         system=system,
         options=options,
         titles=titles,
+        weight=weight,
         connection=connection,
         encoding=encoding,
         repairs=repairs,
@@ -125,10 +131,14 @@ def gathered(
     connection: Any,
     encoding: str,
     repairs: Repairs,
+    weight: str | None = None,
 ) -> AnnData:
     """Do the work of `from_wide` without saying the repairs aloud."""
     codes, attributes = column_list("codes", codes), column_list("attributes", attributes)
     with opened(source, connection=connection, encoding=encoding) as table:
+        if weight is not None:
+            table.check("weight", weight)
+            attributes = with_weight(attributes, weight)
         _check(table, codes, attributes, patient, system)
         n_rows = table.rows()
         rows, key = numbered(table, patient)
@@ -148,7 +158,7 @@ def gathered(
     cohort = assemble(
         tallied, obs, options, source=name, n_input_rows=n_rows, titles=titles, repairs=repairs
     )
-    return _renamed(cohort, source, patient)
+    return declare(_renamed(cohort, source, patient), weight)
 
 
 def _check(

@@ -73,8 +73,8 @@ def fetch_nhds2010(
     -------
     AnnData
         ``obs``: age (years), sex, stay (days of care), status (at discharge), payer, admission, race, region,
-        month and weight (discharges in the nation that the record stands for). What was left out and
-        why is in ``uns["cohort"]``.
+        month and weight (discharges in the nation that the record stands for, `lvmkit.cohorts.sample_weight`:
+        numbers of records are no national estimates). What was left out and why is in ``uns["cohort"]``.
 
     Raises
     ------
@@ -96,6 +96,7 @@ def fetch_nhds2010(
         system="icd9",
         options=options,
         titles=None,
+        weight="weight",
         connection=None,
         encoding="utf-8",
         repairs=Repairs(),

@@ -16,6 +16,11 @@ def shown_count(shown: float, whole: float, threshold: int) -> int | str:
     return f"<{threshold}" if 1 <= whole < threshold else "hidden"
 
 
+def stands_for(sums: float, shown: float) -> int | None:
+    """Return what records stand for, in whole ones; None where their number is hidden."""
+    return None if np.isnan(shown) or np.isnan(sums) else round(sums)
+
+
 def coarse(values: npt.ArrayLike, span: float) -> npt.NDArray[np.float64]:
     """Round numbers that rest on every person to what a reader can see in a curve of them."""
     numbers = np.asarray(values, dtype=np.float64)

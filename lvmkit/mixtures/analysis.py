@@ -74,7 +74,8 @@ class Analysis:
         for known, subset, value in self._fits:
             if known is mixture and subset == key:
                 return value
-        value = float(mixture.scorer.score(self.matrix(view)))
+        weights = self.patients.weights(view.subset)
+        value = float(mixture.scorer.score(self.matrix(view), sample_weight=weights))
         self._fits = [(mixture, key, value), *self._fits[:5]]
         return value
 
@@ -106,6 +107,7 @@ class Analysis:
             clusters=view.clustering.ids,
             feature_names=codes,
             titles=titles,
+            sample_weight=self.patients.weights(view.subset),
         )
         self._counts = [(assignment, counts), *self._counts[:2]]
         return counts

@@ -52,22 +52,29 @@ def check_size(n_clusters: int, n_patients: int, n_codes: int) -> None:
 
 
 def fit_mixture(
-    X: Any, codes: tuple[str, ...], n_clusters: int, *, progress: Progress | None = None
+    X: Any,
+    codes: tuple[str, ...],
+    n_clusters: int,
+    *,
+    sample_weight: Any = None,
+    progress: Progress | None = None,
 ) -> tuple[Mixture, str]:
     """Fit a mixture of Bernoulli distributions."""
     check_size(n_clusters, X.shape[0], len(codes))
-    model = fit_quietly(X, n_clusters, progress=progress)
+    model = fit_quietly(X, n_clusters, sample_weight=sample_weight, progress=progress)
     mixture = Mixture(np.asarray(model.weights_), np.asarray(model.centers_), codes)
     return mixture, how_it_stopped(model)
 
 
-def fit_quietly(X: Any, n_clusters: int, *, progress: Progress | None = None) -> Any:
+def fit_quietly(
+    X: Any, n_clusters: int, *, sample_weight: Any = None, progress: Progress | None = None
+) -> Any:
     """Fit a model without its warnings, which the dashboard gives in its own words."""
     model = BernoulliMixture(n_components=n_clusters, binarize=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", DataWarning)
-        return model.fit(X, progress=progress)
+        return model.fit(X, sample_weight=sample_weight, progress=progress)
 
 
 def how_it_stopped(model: Any) -> str:
@@ -96,7 +103,14 @@ def refitted(
     progress: Progress | None = None,
 ) -> tuple[ClusterView, list[str]]:
     """Fit all clusters again."""
-    mixture, how = fit_mixture(analysis.patients.matrix(subset, codes), codes, k, progress=progress)
+    patients = analysis.patients
+    mixture, how = fit_mixture(
+        patients.matrix(subset, codes),
+        codes,
+        k,
+        sample_weight=patients.weights(subset),
+        progress=progress,
+    )
     new = ClusterView(Clustering.of(mixture), subset, how)
     before, after = analysis.assignment(old), analysis.assignment(new)
     clustering, carried = carry_names(old.clustering, before, new.clustering, after)
@@ -108,8 +122,15 @@ def split(
 ) -> tuple[ClusterView, Moves]:
     """Cluster the patients of one cluster again."""
     before = analysis.assignment(view)
-    members = before.X[before.labels == id]
+    members = before.labels == id
+    weights = analysis.patients.weights(view.subset)
     codes = view.clustering.mixture.codes
-    part, _ = fit_mixture(members, codes, parts, progress=progress)
+    part, _ = fit_mixture(
+        before.X[members],
+        codes,
+        parts,
+        sample_weight=None if weights is None else weights[members],
+        progress=progress,
+    )
     new = ClusterView(view.clustering.split(id, part.weights, part.centers), view.subset, view.how)
     return new, moves(before, analysis.assignment(new), id)

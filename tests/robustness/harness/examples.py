@@ -327,6 +327,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
         "codes": ["dx1", "dx2"],
         "min_codes": 1,
     },
+    "lvmkit.cohorts.sample_weight": lambda: {"cohort": anndata()},
     "lvmkit.cohorts.from_texts": lambda: {
         "source": ["the heart fails and beats", "the kidney fails", "the lung breathes and beats"],
         "language": "english",

@@ -54,7 +54,9 @@ class AttributesTab(ClusterTab):
     def attach(self, state: ExplorerState) -> None:
         """Follow another state from now on."""
         super().attach(state)
-        self.names = attributes_to_show(state.patients.cohort.obs)
+        weight = state.patients.weighted_by
+        shown = attributes_to_show(state.patients.cohort.obs)
+        self.names = [name for name in shown if name != weight]
         self.nothing.visible = not self.names
         self.further.visible = self.extra.visible = len(self.names) > SHOWN
         for i, picture in enumerate(self.pictures.values()):
@@ -106,6 +108,7 @@ class AttributesTab(ClusterTab):
             clusters=self._known(),
             names=dict(zip(state.clustering.ids, state.counts().names, strict=True)),
             suppress_below=hidden,
+            sample_weight=state.weights,
         )
         chart = attributes_chart(
             table, title=column_title(name), unit=UNITS.get(name, ""), width=430

@@ -11,6 +11,7 @@ import pandas as pd
 from lvmkit.charts import code_profile_chart, code_profile_table, svg
 from lvmkit.mixtures.analysis import score_codes
 from lvmkit.scores import CodeCounts
+from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.component import packed
@@ -41,6 +42,14 @@ EVIDENCE: list[dict[str, Any]] = [
         "(Benjamini and Hochberg). Clusters were found in the same data, so read it as order.",
     },
 ]
+
+
+ESTIMATE: dict[str, Any] = {
+    "key": "estimate_in",
+    "label": "Stand for",
+    "kind": "integer",
+    "help": "Sum of the weights: how many of the population these patients stand for.",
+}
 
 
 class CodesTab(ClusterTab):
@@ -94,6 +103,7 @@ class CodesTab(ClusterTab):
             text = profile_text(state, code)
             self.profile.param.update(svg=self.picture(draw, counts, code), alt=text, caption=text)
         if self.changed("evidence", counts, state.cluster):
+            self.evidence.columns = evidence_columns(counts)
             self.pages.show(evidence(state, state.cluster))
 
     def connect(self, board: Dashboard) -> None:
@@ -116,7 +126,8 @@ def draw_profile(state: ExplorerState, code: str) -> str:
 
 def profile_text(state: ExplorerState, code: str) -> str:
     """Say what the picture of a code shows."""
-    return f"{state.patients.title(code)}: share of patients in each cluster, with 95% interval."
+    share = share_word(state).lower()
+    return f"{state.patients.title(code)}: {share} of patients in each cluster, with 95% interval."
 
 
 def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
@@ -131,6 +142,15 @@ def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
         "titles": list(counts.titles),
         "names": counts.cluster_labels,
     }
+
+
+def evidence_columns(counts: CodeCounts) -> list[dict[str, Any]]:
+    """Columns of the table of tests; of data with weights also what the patients stand for."""
+    if counts.weighted is None:
+        return EVIDENCE
+    help = dict.fromkeys(("low", "high"), "95% interval, from the effective sample size.")
+    told = [{**c, "help": help[c["key"]]} if c["key"] in help else c for c in EVIDENCE]
+    return [*told, ESTIMATE]
 
 
 def first_code(state: ExplorerState, cluster: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from lvmkit.charts import comparison_chart, comparison_table, svg
+from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.paging import PagedTable
@@ -65,7 +66,7 @@ class CompareTab(ClusterTab):
             against = state.clustering.cluster(state.other).label
         if not self.changed("pair", counts, state.cluster, state.other, state.top, first, against):
             return
-        text = f"Share of patients with each code in {first} and in {against}."
+        text = f"{share_word(state)} of patients with each code in {first} and in {against}."
         key = (counts, state.cluster, state.other, state.top)
         self.picture_of_two.param.update(svg=self.picture(self._draw, *key), alt=text)
         self.table.columns = _columns(first, against)

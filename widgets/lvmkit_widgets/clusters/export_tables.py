@@ -16,14 +16,14 @@ def codes_table(state: ExplorerState) -> pd.DataFrame:
     names = {c.id: c.label for c in state.clustering.clusters}
     table.insert(1, "name", table["cluster"].map(names))
     table.insert(3, "title", [state.patients.titles.get(code, "") for code in table["code"]])
-    return table
+    return _weighed(table, state)
 
 
 def clusters_table(state: ExplorerState) -> pd.DataFrame:
     """Return one row per cluster, fit to be shared."""
     counts = state.counts(shared=True)
     sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "cluster": state.clustering.ids,
             "name": state.clustering.labels,
@@ -32,13 +32,16 @@ def clusters_table(state: ExplorerState) -> pd.DataFrame:
             "note": [c.note for c in state.clustering.clusters],
         }
     )
+    if counts.weighted is not None:
+        table.insert(3, "stand_for", counts.weighted.sizes)
+    return _weighed(table, state)
 
 
 def assignment_table(state: ExplorerState) -> pd.DataFrame:
     """Return the cluster of every patient, by record id: for this machine, not to be shared."""
     a, names = state.assignment, np.array(state.clustering.labels, dtype=object)
     rows = np.arange(len(a.rows))
-    return pd.DataFrame(
+    table = pd.DataFrame(
         {
             "record": state.patients.cohort.obs_names[a.rows],
             "cluster": a.labels,
@@ -48,3 +51,10 @@ def assignment_table(state: ExplorerState) -> pd.DataFrame:
             "second_posterior": a.posterior[rows, a.runner_up].round(6),
         }
     )
+    return table if state.weights is None else table.assign(weight=state.weights)
+
+
+def _weighed(table: pd.DataFrame, state: ExplorerState) -> pd.DataFrame:
+    """Say in a table what its shares are weighted by, of data with weights."""
+    name = state.patients.weighted_by
+    return table.assign(weighted_by=name) if name else table

@@ -10,8 +10,10 @@ from lvmkit_widgets.ui.words import small_counts
 
 def subtitle(state: ExplorerState, *, shared: bool = False) -> str:
     """Say how many patients, codes and clusters there are, and how the fit ended."""
+    hide = state.hide_small or shared
     parts: Sequence[str] = [
-        _who(state, hide=state.hide_small or shared),
+        _who(state, hide=hide) + _standing(state, hide=hide),
+        weighted_by(state),
         f"{len(state.codes):,} codes",
         f"{len(state.clustering.clusters)} clusters",
     ]
@@ -34,10 +36,34 @@ def _who(state: ExplorerState, *, hide: bool) -> str:
     return f"{shown} patients ({state.view.subset.text})"
 
 
+def _standing(state: ExplorerState, *, hide: bool) -> str:
+    """Say what those who are shown stand for, unless their number is hidden."""
+    weights = state.weights
+    n, total = len(state.assignment.rows), state.patients.n_patients
+    few = n < state.threshold or 0 < total - n < state.threshold
+    return "" if weights is None or (hide and few) else f", stand for {weights.sum():,.0f}"
+
+
+def share_word(state: ExplorerState) -> str:
+    """Name shares: of patients who have weights they are estimates."""
+    return "Share" if state.weights is None else "Weighted share"
+
+
+def weighted_by(state: ExplorerState) -> str:
+    """Say what shares are weighted by; "" without weights."""
+    return f"weighted by “{state.patients.weighted_by}”" if state.weights is not None else ""
+
+
 def footer(state: ExplorerState) -> str:
     """Say what the numbers are."""
     small = small_counts(state.threshold, hidden=state.hide_small, saved="Reports")
+    weighed = (
+        f" Shares, odds ratios and medians are {weighted_by(state)}: estimates of what the patients stand for. "
+        "Numbers of patients are not; intervals and tests go by effective sample sizes, and what is hidden by patients."
+        if state.weights is not None
+        else ""
+    )
     return (
         "Clusters are patterns of recorded codes, not diagnoses. Shares are counted among the "
-        f"patients placed in each cluster. {small}"
+        f"patients placed in each cluster.{weighed} {small}"
     )

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import lvmkit
 from lvmkit import datasets
 from lvmkit.cohorts.open_file import Layout, guess, is_h5ad, list_files, open_cohort, preview
+from lvmkit.cohorts.weights import sample_weight, weight_column
 from lvmkit.core.folders import expanded, reader_folders
 from lvmkit.core.reading import require_file
 from lvmkit.core.typing import Progress
@@ -157,9 +158,23 @@ class OpenForm:
             {"name": "codes", "kind": "multiselect", "label": "Columns of codes", "options": names},
             {"name": "patient", "kind": "select", "label": "Patient or record", "options": one},
             {"name": "attributes", "kind": "multiselect", "label": "Keep also", "options": names},
+            {
+                "name": "weight",
+                "kind": "select",
+                "label": "Weight of a survey",
+                "options": one,
+                "help": "How many of the population a record stands for. Clusters and shares are "
+                "then weighted by it.",
+            },
             {"name": "open", "kind": "button", "label": "Open with these columns", "primary": True},
         ]
-        self.columns.values = {"kind": "wide", "codes": [], "patient": "", "attributes": []}
+        self.columns.values = {
+            "kind": "wide",
+            "codes": [],
+            "patient": "",
+            "attributes": [],
+            "weight": "",
+        }
         self.columns.visible = True
 
     @property
@@ -171,7 +186,8 @@ class OpenForm:
             message = "Choose the columns that hold the codes."
             raise ValueError(message)
         kept = tuple(values.get("attributes") or ())
-        return Layout(values["kind"], codes, values.get("patient") or None, kept)
+        weight = values.get("weight") or None
+        return Layout(values["kind"], codes, values.get("patient") or None, kept, weight=weight)
 
     def open(
         self, choice: str, *, k: int = 8, model: str = "", layout: Layout | None = None
@@ -222,8 +238,10 @@ def fit_or_load(
         loaded = lvmkit.load(expanded(model))
         return Opened(loaded, cohort, name, f"{source}\nmodel = lvmkit.load({model!r})")
     check_size(k, cohort.n_obs, cohort.n_vars)
-    fitted = fit_quietly(cohort, k, progress=progress)
-    code = f"{source}\nmodel = lvmkit.BernoulliMixture(n_components={k}, binarize=0).fit(cohort)"
+    weight = weight_column(cohort)
+    fitted = fit_quietly(cohort, k, sample_weight=sample_weight(cohort), progress=progress)
+    given = f", sample_weight={weight!r}" if weight else ""
+    code = f"{source}\nmodel = lvmkit.BernoulliMixture(n_components={k}, binarize=0).fit(cohort{given})"
     return Opened(fitted, cohort, name, code)
 
 

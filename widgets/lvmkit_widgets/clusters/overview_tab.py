@@ -14,7 +14,8 @@ from lvmkit.charts import (
     relevance_summary,
     svg,
 )
-from lvmkit.disclosure.text import shown_count
+from lvmkit.disclosure.text import shown_count, stands_for
+from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.heatmap import heat_fields
@@ -26,6 +27,14 @@ SUMMARY = [
     {"key": "share", "label": "Share", "kind": "percent"},
     {"key": "codes", "label": "What marks it", "kind": "text"},
 ]
+
+
+STANDS_FOR = {
+    "key": "estimate",
+    "label": "Stand for",
+    "kind": "integer",
+    "help": "Sum of the weights: how many of the population these patients stand for. Shares are of these.",
+}
 
 
 class OverviewTab(ClusterTab):
@@ -83,13 +92,18 @@ class OverviewTab(ClusterTab):
         ]
         self.chosen.values = {"top": state.top}
         if self.changed("summary", counts, state.balance):
-            self.summary.rows = self._summary_rows()
+            weighted = counts.weighted is not None
+            columns = (
+                [*SUMMARY, STANDS_FOR] if weighted else SUMMARY
+            )  # last: narrow pages cut it off
+            self.summary.param.update(columns=columns, rows=self._summary_rows())
         self.summary.selected = state.cluster
         if self.changed("frequencies", counts, state.top):
             chart = frequencies_chart(frequencies_table(counts, top=state.top), width=900)
             self.frequencies.param.update(
                 svg=svg(chart),
-                alt=f"Share of patients with each of the {state.top} commonest codes, by cluster.",
+                alt=f"{share_word(state)} of patients with each of the {state.top} commonest codes, "
+                "by cluster.",
             )
         if self.changed("heat", state.assignment, state.clustering.labels, state.top):
             self.heat.param.update(**self.heat_fields())
@@ -103,6 +117,10 @@ class OverviewTab(ClusterTab):
         n = [shown_count(shown, whole, state.threshold) for shown, whole in sizes]
         table = table.assign(n=pd.Series(n, index=table.index, dtype=object))
         keys = ["cluster", "label", "n", "share", "codes"]
+        if "estimate" in table:
+            known = zip(table["estimate"], state.counts().sizes, strict=True)
+            table["estimate"] = pd.Series([stands_for(*row) for row in known], dtype=object)
+            keys.append("estimate")
         return [dict(zip(keys, row, strict=True)) for row in table[keys].itertuples(index=False)]
 
     def heat_fields(self, smallest: int = 0) -> dict[str, Any]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from lvmkit_widgets.clusters.codes_tab import (
-    EVIDENCE,
     draw_profile,
     evidence,
+    evidence_columns,
     first_code,
     profile_text,
 )
@@ -54,6 +54,6 @@ def cases(state: ExplorerState) -> list[dict[str, Any]]:
 
 def _tested(state: ExplorerState, cluster: int) -> list[dict[str, Any]]:
     """Return the first rows of the tests of a cluster."""
-    keys = [column["key"] for column in EVIDENCE]
+    keys = [column["key"] for column in evidence_columns(state.counts())]
     rows = evidence(state, cluster)[keys].head(CODES_TESTED).itertuples(index=False)
     return [dict(zip(keys, row, strict=True)) for row in rows]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lvmkit.disclosure.text import shown_count
+from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.analysis import marks
+from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.dashboard import Dashboard
@@ -79,6 +80,7 @@ class ClusterSidebar(ClusterTab):
         """Describe each cluster; a hidden one without share."""
         state, counts = self.state, self.state.counts()
         hints = marks(counts)
+        more = [_more(counts, row) for row in range(len(counts.sizes))]
         return [
             {
                 "id": cluster.id,
@@ -86,9 +88,18 @@ class ClusterSidebar(ClusterTab):
                 "n": shown_count(counts.sizes[row], state.assignment.sizes[row], state.threshold),
                 "share": counts.weights[row],
                 "note": cluster.note or hints[row],
+                **({"more": more[row]} if more[row] else {}),
             }
             for row, cluster in enumerate(state.clustering.clusters)
         ]
+
+
+def _more(counts: CodeCounts, row: int) -> str:
+    """Say what the patients of a cluster stand for, of data with weights."""
+    if counts.weighted is None:
+        return ""
+    estimate = stands_for(counts.weighted.sizes[row], counts.sizes[row])
+    return "" if estimate is None else f"stand for {estimate:,}"
 
 
 class ClusterStepsBar(StepsBar[ExplorerState]):

@@ -14,7 +14,7 @@ import param
 import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit.cohorts.view import CohortView
-from lvmkit.core.typing import Progress
+from lvmkit.core.typing import Array, Progress
 from lvmkit.disclosure.text import with_texts
 from lvmkit.mixtures.analysis import Analysis, ClusterView
 from lvmkit.mixtures.assignment import Moves
@@ -91,6 +91,11 @@ class ExplorerState(UndoRedo, Selection):
         done = self.history.steps[: self.history.position + 1]
         record = [{"text": step.text, "code": step.code} for step in done]
         return {**self.clustering.to_annotations(), "steps": record}
+
+    @property
+    def weights(self) -> Array | None:
+        """What each of the patients shown stands for (n,), of a cohort with weights."""
+        return self.patients.weights(self.view.subset)
 
     @property
     def log_likelihood(self) -> float:
@@ -186,7 +191,9 @@ class ExplorerState(UndoRedo, Selection):
 
         def done(result: tuple[ClusterView, list[str]]) -> None:
             view, carried = result
-            text = f"Fitted {k} clusters to {len(self.patients.rows(subset)):,} patients"
+            weighted = self.patients.weighted_by
+            weighed = f", weighted by “{weighted}”" if weighted else ""
+            text = f"Fitted {k} clusters to {len(self.patients.rows(subset)):,} patients{weighed}"
             given = f"subset={subset.code}, excluded={excluded!r}"
             self._step(view, text, f"state.refit(k={k}, {given})")
             kept = f" Names kept: {', '.join(carried)}." if carried else ""

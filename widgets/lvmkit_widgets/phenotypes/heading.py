@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.sustain.phenotypes import GENERIC_MODE_NAMES
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.ui.words import counted, small_counts
@@ -21,6 +22,7 @@ def subtitle(state: CardsState) -> str:
         counted(len(phenotypes), "phenotype"),
         f"scores {phenotypes.low} to {phenotypes.high}".replace("-", "−"),
         f"fit {float(fit):.3f}" if fit is not None else "",
+        "" if state.people is None else not_weighted(state.people.cohort),
     ]
     return " · ".join(part for part in parts if part)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import param
 
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab, draw_bars, rows_of
 from lvmkit_widgets.stability.consensus_tab import ConsensusTab, draw_consensus
@@ -141,10 +142,13 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
         """Title, subtitle and footer."""
         state, subject = self.state, self.state.subject
         n = f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns"
+        unweighted = not_weighted(subject.cohort)
         plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
         return {
             "title": f"Stability of {subject.name}",
-            "subtitle": f"{n} · {plan} · {state.n_repeats} repeats of each",
+            "subtitle": " · ".join(
+                filter(None, [n, plan, f"{state.n_repeats} repeats of each", unweighted])
+            ),
             "footer": "Clusters keep the numbers of the model. "
             f"{small_counts(state.threshold, hidden=True)} Nothing is told of clusters as small as that.",
         }

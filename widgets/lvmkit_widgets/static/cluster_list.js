@@ -28,6 +28,7 @@ function cluster_list(part, el) {
   function card(item, largest) {
     const n = typeof item.n === "number" ? integer(item.n) : String(item.n ?? "–");
     const share = item.share === null || item.share === undefined ? "" : percent(item.share);
+    const more = item.more ?? "";
     const fill = h("i", {});
     fill.style.width = `${(100 * (item.share ?? 0)) / largest}%`;
     const act = (event) => choose(item.id, event.shiftKey || event.ctrlKey || event.metaKey);
@@ -37,11 +38,12 @@ function cluster_list(part, el) {
         role: "option",
         title: item.note || item.name,
         "data-id": item.id,
-        "aria-label": `${item.name}, ${n} ${part.get("row_name")}${share ? `, ${share}` : ""}`,
+        "aria-label": `${item.name}, ${n} ${part.get("row_name")}${share ? `, ${share}` : ""}${more ? `, ${more}` : ""}`,
         ...pickable(act),
       },
       h("span.lvm-name", { text: item.name }),
       h("span.lvm-figures", {}, h("b", { text: n }), h("span", { text: share })),
+      ...(more ? [h("span.lvm-more", { text: more })] : []),
       h("span.lvm-track", { "aria-hidden": "true" }, fill),
     );
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.ui.words import small_counts
 
@@ -18,6 +19,7 @@ def subtitle(state: TopicState) -> str:
         f"{topics.k} {plural}",
         topics.kind,
         "" if state.private and state.hide_small else topics.how,  # as many steps as the data need
+        "" if corpus is None else not_weighted(corpus.view.cohort),
     ]
     return " · ".join(part for part in parts if part)
 

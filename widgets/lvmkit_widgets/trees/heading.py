@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.disclosure.trees import NEAR
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.ui.words import counted, small_counts
@@ -27,6 +28,7 @@ def subtitle(state: NavigatorState) -> str:
         leaves,
         f"depth {state.tree.depth}",
         method,
+        "" if state.corpus is None else not_weighted(state.corpus.view.cohort),
     ]
     return " · ".join(part for part in parts if part)
 

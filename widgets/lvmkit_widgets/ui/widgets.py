@@ -100,7 +100,7 @@ class ClusterList(Component):
     items = Field(
         default=[],
         instantiate=True,
-        doc="Dicts: id (int), name, n (number, or text such as '<11'), share (0..1 or None), note.",
+        doc="Dicts: id (int), name, n (number, or text such as '<11'), share (0..1 or None), note; more (text).",
     )
     selected = param.Integer(None, allow_None=True, doc="Id of the selected cluster.")
     others = Field(default=[], instantiate=True, doc="Ids added by shift-click or shift-enter.")
