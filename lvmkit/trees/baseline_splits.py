@@ -19,10 +19,10 @@ ROUNDING = 1e-13
 def principal_split(rows: Rows, sums: Sums) -> Split | NoSplit:
     """Split rows by the side of the mean that they lie on, along the first principal direction. rows (n, d)."""
     # Principal direction divisive partitioning, Boley, Data Mining and Knowledge Discovery 2 (1998).
-    n = rows.shape[0]
+    n = sums.total(rows)
     mean = sums.first / n
     values, direction = _principal(rows, sums, mean)
-    if values <= ROUNDING * _square(rows) / n:
+    if values <= ROUNDING * _square(rows, sums.weight) / n:
         return NoSplit("its rows do not vary beyond rounding")
     along = np.asarray(rows @ direction).ravel() - float(mean @ direction)
     slopes, offsets = np.stack([-direction, direction]), float(mean @ direction) * np.array([1, -1])
@@ -33,8 +33,8 @@ def principal_split(rows: Rows, sums: Sums) -> Split | NoSplit:
 def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | NoSplit:
     """Split rows by scikit-learn's k-means with two clusters, one start, as its bisecting k-means does. rows (n, d)."""
     with np.errstate(invalid="ignore"):  # five rows on AVX-512: see `factorization.updates`
-        centers = KMeans(2, n_init=1, random_state=random_state).fit(rows).cluster_centers_
-    centers = centers.astype(np.float64)
+        found = KMeans(2, n_init=1, random_state=random_state).fit(rows, sample_weight=sums.weight)
+    centers = found.cluster_centers_.astype(np.float64)
     offsets = -(centers**2).sum(axis=1)
     split = linear_split(2 * centers, offsets, rows @ (2 * centers).T + offsets, 0.0, centers)
     return split._replace(strength=_explained(rows, sums, split))
@@ -42,7 +42,7 @@ def two_means(rows: Rows, sums: Sums, *, random_state: int) -> Split | NoSplit:
 
 def _principal(rows: Rows, sums: Sums, mean: Array) -> tuple[float, Array]:
     """Return the largest eigenvalue of the covariance, and its eigenvector."""
-    n, d = rows.shape
+    n, d, weight = sums.total(rows), rows.shape[1], sums.weight
     if sums.second is not None:
         values, vectors = leading_two(
             rows, Sums(sums.first, sums.second - n * np.outer(mean, mean)), np.ones(d)
@@ -51,24 +51,31 @@ def _principal(rows: Rows, sums: Sums, mean: Array) -> tuple[float, Array]:
 
     def product(v: Array) -> Array:
         v = v.ravel()
-        return np.asarray(rows.T @ (rows @ v)) / n - mean * float(mean @ v)
+        along = rows @ v if weight is None else weight * (rows @ v)
+        return np.asarray(rows.T @ along) / n - mean * float(mean @ v)
 
     matrix: Any = LinearOperator((d, d), matvec=product, dtype=np.float64)
     if d <= SMALL:
         dense = rows.toarray() if sparse.issparse(rows) else np.asarray(rows, dtype=np.float64)
         centered = dense - mean
-        matrix = centered.T @ centered / n
+        matrix = (centered if weight is None else weight[:, None] * centered).T @ centered / n
     found, vectors = top_eigenpairs(matrix, 1)
     return float(found[0]), fix_signs(vectors)[:, 0]
 
 
-def _square(rows: Rows) -> float:
-    """Sum the squares of all entries."""
+def _square(rows: Rows, weight: Array | None) -> float:
+    """Sum the squares of all entries. rows (n, d), weight (n,)."""
+    if weight is not None:
+        squares = rows.multiply(rows) if sparse.issparse(rows) else np.square(rows, dtype=float)
+        return float(weight @ np.asarray(squares.sum(axis=1)).ravel())
     values = rows.data if sparse.issparse(rows) else rows
     return float(np.square(values, dtype=np.float64).sum())
 
 
 def _explained(rows: Rows, sums: Sums, split: Split) -> float:
     """Return the share of the variation that lies between the sides."""
-    total = _square(rows) - float(sums.first @ sums.first) / rows.shape[0]
-    return min(between(rows, sums.first, split.side) / total, 1.0) if total > 0 else 0.0
+    squares = _square(rows, sums.weight)
+    total = squares - float(sums.first @ sums.first) / sums.total(rows)
+    return (
+        min(between(rows, sums.first, split.side, sums.weight) / total, 1.0) if total > 0 else 0.0
+    )

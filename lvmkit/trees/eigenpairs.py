@@ -17,13 +17,14 @@ SMALL = 100
 def leading_two(rows: Rows, sums: Sums, scale: Array) -> tuple[Array, Array]:
     """Return the two largest eigenvalues of the second moment, and their eigenvectors. rows (n, d), scale (d,)."""
     n, d = rows.shape
+    roots = None if sums.weight is None else np.sqrt(sums.weight)
     if sums.second is not None:
         values, vectors = _largest(sums.second * (scale[:, None] * scale), sums.first * scale)
     elif min(n, d) <= SMALL:
-        values, vectors = _of_few(rows, scale)
+        values, vectors = _of_few(rows, scale, roots)
     else:
-        values, vectors = _largest(_operator(rows, scale), sums.first * scale)
-    return np.maximum(values / n, 0.0), fix_signs(vectors)
+        values, vectors = _largest(_operator(rows, scale, roots), sums.first * scale)
+    return np.maximum(values / sums.total(rows), 0.0), fix_signs(vectors)
 
 
 def _largest(matrix: Any, start: Array) -> tuple[Array, Array]:
@@ -41,7 +42,7 @@ def _largest(matrix: Any, start: Array) -> tuple[Array, Array]:
     return values[order], vectors[:, order]
 
 
-def _of_few(rows: Rows, scale: Array) -> tuple[Array, Array]:
+def _of_few(rows: Rows, scale: Array, roots: Array | None) -> tuple[Array, Array]:
     """Decompose the Gram matrix of few rows, or of few features that occur."""
     n, d = rows.shape
     if sparse.issparse(rows):
@@ -51,6 +52,8 @@ def _of_few(rows: Rows, scale: Array) -> tuple[Array, Array]:
     else:
         used, dense = np.arange(d), np.asarray(rows, dtype=np.float64)
     dense = dense * scale[used]
+    if roots is not None:
+        dense *= roots[:, None]
     products = dense @ dense.T if n <= len(used) else dense.T @ dense
     values, small = _largest(products, np.ones(len(products)))
     values = np.maximum(values, 0.0)
@@ -62,13 +65,15 @@ def _of_few(rows: Rows, scale: Array) -> tuple[Array, Array]:
     return values, vectors
 
 
-def _operator(rows: Rows, scale: Array) -> LinearOperator:
-    """Return the second moment as products with the rows, scaled once."""
+def _operator(rows: Rows, scale: Array, roots: Array | None) -> LinearOperator:
+    """Return the second moment as products with the rows, scaled once. scale (d,), roots of the weights (n,)."""
     if sparse.issparse(rows):
         scaled = sparse.csr_array(rows, dtype=np.float64, copy=True)
         scaled.data *= scale[scaled.indices]
+        if roots is not None:
+            scaled.data *= np.repeat(roots, np.diff(scaled.indptr))
     else:
-        scaled = rows * scale
+        scaled = rows * scale if roots is None else rows * scale * roots[:, None]
     across = scaled.T
     d = rows.shape[1]
     return LinearOperator((d, d), matvec=lambda v: across @ (scaled @ v.ravel()), dtype=np.float64)

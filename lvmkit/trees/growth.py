@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from lvmkit.core.parallel import row_blocks
+from lvmkit.core.parallel import cut_along
 from lvmkit.core.typing import Array, Labels, Progress
 from lvmkit.moments.cooccurrence import products, rows_at_once
 from lvmkit.trees.nodes import Node
@@ -42,6 +42,8 @@ class _Branch:
     rows: Rows
     index: Labels
     sums: Sums
+    mass: float
+    """Rows, each counted as often as its weight says."""
     squares: float
     """Trace of the products that were last summed from rows, here or above."""
     turns: tuple[int, ...] = ()
@@ -63,27 +65,34 @@ def grow(
     splitter: Splitter,
     limits: Growth,
     *,
+    weight: Array | None = None,
     feature_names: Any = None,
     progress: Progress | None = None,
 ) -> tuple[Tree, Labels]:
-    """Split rows, and their parts, until the limits or the rows allow no more."""
-    grower = _Grower(rows, splitter, limits, progress)
+    """Split rows, and their parts, until the limits or the rows allow no more. rows (n, d), weight (n,)."""
+    grower = _Grower(rows, weight, splitter, limits, progress)
     root = grower.grown()
-    return _as_tree(root, feature_names), _labels(root, rows.shape[0])
+    tree = _as_tree(root, feature_names, weighted=weight is not None)
+    return tree, _labels(root, rows.shape[0])
 
 
 class _Grower:
     """Options, counters and caches that all branches share."""
 
     def __init__(
-        self, rows: Rows, splitter: Splitter, limits: Growth, progress: Progress | None
+        self,
+        rows: Rows,
+        weight: Array | None,
+        splitter: Splitter,
+        limits: Growth,
+        progress: Progress | None,
     ) -> None:
         """Begin with all rows in one branch."""
         self.splitter, self.limits, self.progress = splitter, limits, progress
         self.ranks = canonical_ranks(rows) if limits.min_support is not None else None
         index = np.arange(rows.shape[0])
-        sums = self.sums_of(rows)
-        self.root = _Branch(rows, index, sums, _squares(sums.second))
+        sums = self.sums_of(rows, weight)
+        self.root = _Branch(rows, index, sums, sums.total(rows), _squares(sums.second))
 
     def grown(self) -> _Branch:
         """Grow level by level, or where it gains most first if the number of leaves is limited."""
@@ -135,9 +144,12 @@ class _Grower:
             return
         other = int(found.side.sum())
         smaller = min(other, branch.size - other)
-        if other > branch.size - other:
+        weight = branch.sums.weight
+        mass = other if weight is None else float(weight @ found.side)
+        if mass > branch.mass - mass:
             found = found.swapped(branch.rows)
-            smaller = int(found.side.sum())
+            other = int(found.side.sum())
+            smaller = min(other, branch.size - other)
         if smaller == 0:
             branch.reason = "the split sends all rows one way"
         elif smaller < self.limits.min_samples_leaf:
@@ -145,7 +157,9 @@ class _Grower:
         else:
             branch.split = found
             if self.limits.max_leaf_nodes is not None:
-                branch.gain = between(branch.rows, branch.sums.first, branch.split.side)
+                branch.gain = between(
+                    branch.rows, branch.sums.first, branch.split.side, branch.sums.weight
+                )
             self.judge(branch)
 
     def before(self, branch: _Branch) -> str:
@@ -170,7 +184,7 @@ class _Grower:
         branch.support = reappearance(
             branch.rows,
             branch.split,
-            self.resplit,
+            lambda half: self.resplit(branch, half),
             order=np.argsort(self.ranks[branch.index]),
             n_resamples=self.limits.n_resamples,
             seed=(self.limits.seed, *branch.turns),
@@ -182,11 +196,12 @@ class _Grower:
             )
             branch.split = None
 
-    def resplit(self, rows: Rows) -> Split | NoSplit:
-        """Split other rows by the same method."""
+    def resplit(self, branch: _Branch, some: Labels) -> Split | NoSplit:
+        """Split some of the rows of a branch by the same method."""
+        rows, weight = branch.rows[some], branch.sums.weight
         if rows.shape[0] < 2 or _all_equal(rows):
             return NoSplit("all its rows are equal")
-        return self.splitter(rows, self.sums_of(rows))
+        return self.splitter(rows, self.sums_of(rows, None if weight is None else weight[some]))
 
     def divide(self, branch: _Branch) -> None:
         """Make the two parts of a branch; its own rows are not needed any more."""
@@ -195,39 +210,54 @@ class _Grower:
             return
         parts = [np.flatnonzero(split.side == j) for j in (0, 1)]
         rows = [branch.rows[part] for part in parts]
+        weight = branch.sums.weight
+        weights = [None if weight is None else weight[part] for part in parts]
         squares = [branch.squares, 0.0]
         if len(branch.turns) + 1 == self.limits.max_depth:  # nobody will ask for their products
-            larger, smaller = (Sums(column_sums(part), None) for part in rows)
+            larger, smaller = (
+                Sums(column_sums(part, often), None, often)
+                for part, often in zip(rows, weights, strict=True)
+            )
         else:
-            smaller = self.sums_of(rows[1])
-            second = self.remaining(branch, rows, smaller.second)
+            smaller = self.sums_of(rows[1], weights[1])
+            second = self.remaining(branch, rows, smaller)
             if second is None and self.keeps_second(rows[0]):
-                second = _products(rows[0])
+                second = _products(rows[0], weights[0])
                 squares[0] = _squares(second)
-            larger = Sums(column_sums(rows[0]), second)
+            larger = Sums(column_sums(rows[0], weights[0]), second, weights[0])
             squares[1] = _squares(smaller.second)
         branch.children = tuple(
-            _Branch(rows[j], branch.index[parts[j]], sums, squares[j], (*branch.turns, j))
+            _Branch(
+                rows[j],
+                branch.index[parts[j]],
+                sums,
+                sums.total(rows[j]),
+                squares[j],
+                (*branch.turns, j),
+            )
             for j, sums in enumerate((larger, smaller))
         )
+        masses = [[child.mass] for child in branch.children]
         branch.rows, branch.sums = None, Sums(branch.sums.first, None)
         branch.split = split._replace(
             side=split.side[:0],
-            centers=np.stack([larger.first, smaller.first]) / [[len(parts[0])], [len(parts[1])]]
+            centers=np.stack([larger.first, smaller.first]) / masses
             if split.centers is None
             else split.centers,
         )
 
-    def remaining(self, branch: _Branch, rows: list[Rows], smaller: Array | None) -> Array | None:
+    def remaining(self, branch: _Branch, rows: list[Rows], smaller: Sums) -> Array | None:
         """Return the sum of products of the larger part by subtraction; None where that would be rounding."""
         if branch.sums.second is None or not self.keeps_second(rows[0]):
             return None
-        rest = branch.sums.second - (_products(rows[1]) if smaller is None else smaller)
+        known = smaller.second
+        rest = branch.sums.second - (_products(rows[1], smaller.weight) if known is None else known)
         return rest if np.trace(rest) > LOST * branch.squares else None
 
-    def sums_of(self, rows: Rows) -> Sums:
-        """Sum rows, and their products where those are worth it."""
-        return Sums(column_sums(rows), _products(rows) if self.keeps_second(rows) else None)
+    def sums_of(self, rows: Rows, weight: Array | None) -> Sums:
+        """Sum rows, and their products where those are worth it. rows (n, d), weight (n,)."""
+        second = _products(rows, weight) if self.keeps_second(rows) else None
+        return Sums(column_sums(rows, weight), second, weight)
 
     def keeps_second(self, rows: Rows) -> bool:
         """Tell whether d×d sums pay: iterations with them cost d², with the rows four times their entries."""
@@ -236,11 +266,12 @@ class _Grower:
         return self.limits.second_moments and d <= WIDE and 4 * entries >= d * d
 
 
-def _products(rows: Rows) -> Array:
-    """Sum xxᵀ. On one thread: the blocks are too short for a second one to pay."""
+def _products(rows: Rows, weight: Array | None) -> Array:
+    """Sum xxᵀ. On one thread: the blocks are too short for a second one to pay. rows (n, d), weight (n,)."""
     total = np.zeros((rows.shape[1], rows.shape[1]))
-    for block in row_blocks(rows, rows_at_once(rows)):
-        total += products(block, np.ones(block.shape[0]))
+    often = np.ones(rows.shape[0]) if weight is None else weight
+    for block, part in cut_along(rows, often, rows_at_once(rows)):
+        total += products(block, part)
     return total
 
 
@@ -266,18 +297,19 @@ def _breadth_first(root: _Branch) -> Iterator[_Branch]:
         level = [child for branch in level for child in branch.children]
 
 
-def _as_tree(root: _Branch, feature_names: Any) -> Tree:
+def _as_tree(root: _Branch, feature_names: Any, *, weighted: bool) -> Tree:
     """Turn branches into nodes."""
     order = list(_breadth_first(root))
     for number, branch in enumerate(order):
         branch.number = number
     parents = {id(child): branch.number for branch in order for child in branch.children}
-    return Tree(tuple(_as_node(branch, parents.get(id(branch))) for branch in order), feature_names)
+    nodes = (_as_node(branch, parents.get(id(branch)), weighted=weighted) for branch in order)
+    return Tree(tuple(nodes), feature_names)
 
 
-def _as_node(branch: _Branch, parent: int | None) -> Node:
+def _as_node(branch: _Branch, parent: int | None, *, weighted: bool) -> Node:
     """Turn a branch into a node."""
-    mean: Array = branch.sums.first / max(branch.size, 1)
+    mean: Array = branch.sums.first / (branch.mass or 1.0)
     nothing = np.zeros((0, len(mean)))
     split = branch.split
     return Node(
@@ -294,6 +326,7 @@ def _as_node(branch: _Branch, parent: int | None) -> Node:
         strength=split.strength if split else np.nan,
         support=branch.support,
         reason=branch.reason,
+        weight=branch.mass if weighted else None,
     )
 
 

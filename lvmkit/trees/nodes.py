@@ -59,6 +59,8 @@ class Node:
         How well the split reappears on resampled rows: mean adjusted Rand index; NaN if it was not tried.
     reason : str
         Why a leaf was not split; "" for other nodes.
+    weight : float or None
+        Sum of the weights of its rows; None where all count once.
     """
 
     id: int
@@ -74,6 +76,12 @@ class Node:
     strength: float
     support: float
     reason: str
+    weight: float | None = None
+
+    @property
+    def mass(self) -> float:
+        """What its rows count together: their number, or the sum of their weights."""
+        return self.size if self.weight is None else self.weight
 
     @property
     def is_leaf(self) -> bool:

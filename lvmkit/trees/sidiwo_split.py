@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from lvmkit.core.linalg import joint_rotation
-from lvmkit.core.parallel import row_blocks
+from lvmkit.core.parallel import cut_along, row_blocks
 from lvmkit.core.typing import Array
 from lvmkit.trees.eigenpairs import leading_two
 from lvmkit.trees.nodes import chosen_side
@@ -18,19 +18,19 @@ def data_split(rows: Rows, sums: Sums, *, equalize: float) -> Split | NoSplit:
     """Split rows by two discriminators, each orthogonal to the other side as far as possible. rows (n, d)."""
     # Ruffini thesis, Algorithm 5, with problem 6.7 in closed form. Features of 0/1 data differ in frequency by orders
     # of magnitude, and the raw second moment sees the most frequent ones only: see `SpectralTree`.
-    n = rows.shape[0]
     scale = feature_scale(rows, sums, equalize)
     values, vectors = leading_two(rows, sums, scale)
     if values[1] <= FLAT * values[0]:
         return NoSplit(_one_direction(_squares(rows, sums)))
     whitener = scale[:, None] * (vectors / np.sqrt(values))
-    slices = _slices(rows, whitener) * (scale / n)[:, None]
+    slices = _slices(rows, whitener, sums.weight) * (scale / sums.total(rows))[:, None]
     rotation = joint_rotation(slices[:, [[0, 1], [1, 2]]])
     discriminators = (whitener @ rotation).T
     # As later rows are judged, to the last digit: the whitened scores would differ from these by rounding.
     scores = np.concatenate([part @ discriminators.T for part in row_blocks(rows)])
     side = chosen_side(scores, "absolute")
-    signs = np.array([-1.0 if scores[side == j, j].sum() < 0 else 1.0 for j in (0, 1)])
+    counted = scores if sums.weight is None else scores * sums.weight[:, None]
+    signs = np.array([-1.0 if counted[side == j, j].sum() < 0 else 1.0 for j in (0, 1)])
     return Split(discriminators * signs[:, None], np.zeros(2), "absolute", side, _clarity(slices))
 
 
@@ -38,7 +38,7 @@ def feature_scale(rows: Rows, sums: Sums, equalize: float) -> Array:
     """Return the scale of features: mean squares to the power −`equalize`, 0 for absent ones."""
     if not equalize:
         return np.ones(rows.shape[1])
-    squares = _squares(rows, sums) / rows.shape[0]
+    squares = _squares(rows, sums) / sums.total(rows)
     floor = 1e-4 * float(squares.max(initial=0.0)) or 1.0
     return np.where(squares > 0, np.maximum(squares, floor) ** -equalize, 0.0)
 
@@ -48,19 +48,23 @@ def _squares(rows: Rows, sums: Sums) -> Array:
     if sums.second is not None:
         return np.asarray(np.diagonal(sums.second))
     if not sparse.issparse(rows):
-        return np.einsum("ij,ij->j", rows, rows, dtype=np.float64)
+        counted = rows if sums.weight is None else rows * sums.weight[:, None]
+        return np.einsum("ij,ij->j", counted, rows, dtype=np.float64)
     values = rows.data.astype(np.float64)
-    squares = np.bincount(rows.indices, values * values, minlength=rows.shape[1])
-    return squares.astype(np.float64)
+    values *= values
+    if sums.weight is not None:
+        values *= np.repeat(sums.weight, np.diff(rows.indptr))
+    return np.bincount(rows.indices, values, minlength=rows.shape[1]).astype(np.float64)
 
 
-def _slices(rows: Rows, whitener: Array) -> Array:
+def _slices(rows: Rows, whitener: Array, weight: Array | None) -> Array:
     """Return Σ x (z₁², z₁z₂, z₂²) with z = Wᵀx."""
     total = np.zeros((rows.shape[1], 3))
-    for part in row_blocks(rows):
+    for part, *often in cut_along(rows, weight):
         block = part.astype(np.float64, copy=False)
         Z = np.asarray(block @ whitener)
-        total += block.T @ np.column_stack([Z[:, 0] ** 2, Z[:, 0] * Z[:, 1], Z[:, 1] ** 2])
+        products = np.column_stack([Z[:, 0] ** 2, Z[:, 0] * Z[:, 1], Z[:, 1] ** 2])
+        total += block.T @ (often[0][:, None] * products if often else products)
     return total
 
 

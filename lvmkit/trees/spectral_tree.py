@@ -1,6 +1,5 @@
 """Spectral tree: rows split in two by the method of moments, recursively."""
 
-import warnings
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -15,12 +14,13 @@ from lvmkit.core.progress import callback_of
 from lvmkit.core.stored import require_same
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
-    DataWarning,
     listed,
     require_flag,
     require_number,
     require_range,
     require_seed,
+    sample_weights,
+    warn,
 )
 from lvmkit.mixtures._rows import RowModel, of_rows
 from lvmkit.mixtures.families import BERNOULLI, MULTINOMIAL, Family
@@ -35,6 +35,9 @@ from lvmkit.trees.tree import Tree
 
 LARGEST, SMALLEST = 1e15, 1e-15
 RANGE = "squares of others leave the range of single precision. Give them in another unit"
+
+FEW_ROWS = 10
+"""Of a leaf: a share in fewer is known to ± 31 percentage points or worse."""
 
 SPLITS = ("data", "model", "pddp", "kmeans")
 FAMILIES: dict[str, Family] = {"bernoulli": BERNOULLI, "topic": MULTINOMIAL}
@@ -85,11 +88,13 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     labels_ : array of int (n,)
         Leaf of each row fitted, numbered from left to right; `tree_.leaves[j]` is the node of leaf j.
     weights_ : array (n_leaves,)
-        Share of the rows in each leaf.
+        Share of the rows in each leaf, each counted as often as its weight says.
     centers_ : array (n_leaves, d)
         Mean of the rows of each leaf.
     n_leaves_ : int
         Number of leaves.
+    caution_ : str
+        Why some leaves tell little, in numbers; "" if none is that small.
     data_fingerprint_ : str
         Hash of the rows fitted.
     annotations_ : dict
@@ -197,7 +202,14 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         model.annotations_ = {}
         return model
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress | None = None,
+    ) -> Self:
         """Grow the tree on the rows of `X`.
 
         Parameters
@@ -206,6 +218,10 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             Rows: 0/1 or counts; for split="data", "pddp" and "kmeans" any finite numbers, in single precision.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each row counts, at least 0; a weight of 2 is the same as two such rows, but for
+            `min_samples_leaf` and the sizes of nodes, which are numbers of rows, and for what is drawn ("kmeans",
+            `min_support`). Of AnnData also the name of a column of `obs`.
         progress : callable (str, float), optional
             Told the number of leaves and the fraction done, 0 to 1; raising from it cancels.
 
@@ -232,27 +248,37 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         callback_of(progress)
         rows = self._validated(X, reset=True)
         names = getattr(self, "feature_names_in_", None)
+        weight = sample_weights(sample_weight, rows.shape[0], X)
         # EM stops, and k-means begins, where sums that depend on the order of rows say so: they get one order.
         order = np.argsort(canonical_ranks(rows)) if self.em or self.split == "kmeans" else None
+        if weight is not None:
+            order = np.arange(rows.shape[0]) if order is None else order
+            order = order[weight[order] > 0]
         seed = self._seed()
         with single_threaded_blas():
             self.tree_, labels = grow(
                 rows if order is None else rows[order],
                 self._splitter(rows, seed),
                 self._limits(seed),
+                weight=None if weight is None else weight[order],
                 feature_names=names,
                 progress=progress,
             )
         self.labels_ = labels
         if order is not None:
-            self.labels_ = np.empty_like(labels)
+            self.labels_ = np.full(rows.shape[0], -1, dtype=np.intp)
             self.labels_[order] = labels
+            left_out = self.labels_ < 0
+            if left_out.any():
+                self.labels_[left_out] = self.tree_.apply(rows[left_out])
         self._describe()
         self.data_fingerprint_ = features.fingerprint(rows)
         self.annotations_ = {}
+        self.caution_ = _caution([self.nodes_[leaf].size for leaf in self.tree_.leaves])
         if self.n_leaves_ == 1 and self.max_depth != 0 and self.max_leaf_nodes != 1:
-            msg = f"the data ({rows.shape[0]:,} rows) were not split: {self.nodes_[0].reason}"
-            warnings.warn(msg, DataWarning, stacklevel=2)
+            warn(f"the data ({rows.shape[0]:,} rows) were not split: {self.nodes_[0].reason}")
+        if self.caution_:
+            warn(self.caution_)
         return self
 
     def predict(self, X: Any) -> Labels:
@@ -314,7 +340,7 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         self.nodes_ = self.tree_.nodes
         leaves = [self.nodes_[i] for i in self.tree_.leaves]
         self.n_leaves_ = len(leaves)
-        sizes = np.array([leaf.size for leaf in leaves], dtype=np.float64)
+        sizes = np.array([leaf.mass for leaf in leaves], dtype=np.float64)
         self.weights_ = sizes / max(sizes.sum(), 1.0)
         self.centers_ = np.stack([leaf.mean for leaf in leaves])
 
@@ -412,6 +438,20 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
         if not known:
             msg = f"family={self.family!r} is unknown; choose one of {listed(FAMILIES)}, or None"
             raise ValueError(msg)
+
+
+def _caution(sizes: list[int]) -> str:
+    """Say which leaves hold too few rows to tell anything of their features, or nothing. sizes: of the leaves."""
+    few = sorted(size for size in sizes if size < FEW_ROWS)
+    if not few or len(sizes) == 1:
+        return ""
+    # Of a share of one half, in percentage points, at the level of 95 percent.
+    error = 98 / np.sqrt(few[0])
+    return (
+        f"{len(few)} of {len(sizes)} leaves hold fewer than {FEW_ROWS} rows ({listed(few)}): a share in a leaf of "
+        f"{few[0]} is known to ± {min(error, 100):.0f} percentage points. min_samples_leaf={FEW_ROWS} or more keeps "
+        "such parts together; min_support drops splits that do not reappear on resampled rows."
+    )
 
 
 def _with_em(split: Splitter, family: Family) -> Splitter:

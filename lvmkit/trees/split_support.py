@@ -35,7 +35,7 @@ def _mixed(bits: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 def reappearance(
     rows: Rows,
     split: Split,
-    resplit: Callable[[Rows], Split | NoSplit],
+    resplit: Callable[[Labels], Split | NoSplit],
     *,
     order: Labels,
     n_resamples: int,
@@ -46,7 +46,7 @@ def reappearance(
     n, found = len(order), []
     for _ in range(n_resamples):
         half = np.sort(order[generator.permutation(n)[: max(n // 2, 1)]])
-        other = resplit(rows[half])
+        other = resplit(half)
         found.append(
             0.0 if isinstance(other, NoSplit) else adjusted_rand(split.side, other.of(rows))
         )

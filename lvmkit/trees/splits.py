@@ -57,6 +57,12 @@ class Sums(NamedTuple):
     """(d,): Σ x."""
     second: Array | None
     """(d, d): Σ xxᵀ; None where it is cheaper, or only possible, to do without."""
+    weight: Array | None = None
+    """(n,): how often each row counts, which the sums take into account; None if all count once."""
+
+    def total(self, rows: Rows) -> float:
+        """Return the number of rows, each counted as often as its weight says. rows (n, d)."""
+        return rows.shape[0] if self.weight is None else float(self.weight.sum())
 
 
 Splitter = Callable[[Rows, Sums], Split | NoSplit]
@@ -70,7 +76,7 @@ def linear_split(
     return Split(slopes, offsets, "linear", chosen_side(scores, "linear"), strength, centers)
 
 
-def column_sums(rows: Rows, weights: Labels | None = None) -> Array:
+def column_sums(rows: Rows, weights: Array | Labels | None = None) -> Array:
     """Sum rows in double precision; products of single precision sparse rows would lose the last digits, (d,)."""
     if not sparse.issparse(rows):
         if weights is None:
@@ -80,11 +86,13 @@ def column_sums(rows: Rows, weights: Labels | None = None) -> Array:
     return np.bincount(rows.indices, data, minlength=rows.shape[1]).astype(np.float64)
 
 
-def between(rows: Rows, first: Array, side: Labels) -> float:
+def between(rows: Rows, first: Array, side: Labels, weight: Array | None = None) -> float:
     """Return by how much a split lowers the squared distances of rows from the means of their sides (Ward)."""
-    n, m = len(side), int(side.sum())
-    if not 0 < m < n:
+    if not 0 < side.sum() < len(side):
         return 0.0
-    other = column_sums(rows, side)
+    members = side if weight is None else side * weight
+    n = len(side) if weight is None else float(weight.sum())
+    m = float(members.sum())
+    other = column_sums(rows, members)
     gap = other / m - (first - other) / (n - m)
     return float(m * (n - m) / n * (gap @ gap))

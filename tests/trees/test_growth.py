@@ -72,7 +72,8 @@ def test_the_seed_decides_which_halves():
 def test_support_is_the_mean_over_halves_and_nothing_for_those_not_split():
     drawn = []
 
-    def every_fourth(rows):
+    def every_fourth(some):
+        rows = X[some]
         drawn.append(rows)
         return by_first(rows, None) if len(drawn) % 4 == 0 else NoSplit("not now")
 

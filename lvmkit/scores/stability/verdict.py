@@ -13,6 +13,8 @@ DISSOLVES = 0.5
 """Mean Jaccard index below which a cluster counts as dissolved (Hennig 2007, section 3.3)."""
 EVERY_TIME = 0.995
 """Mean Jaccard index that is 1 in print."""
+UNSURE = 0.1
+"""Twice the standard error of a mean over repeats from which on it is told."""
 SWAPS = 0.1
 """Part of the members of two clusters that change sides, from which on it is told."""
 _PAIRS = 3  # named at most
@@ -116,7 +118,19 @@ def _agreement(study: StudyLike) -> str:
     low, high = f"{ari.min():.2f}", f"{ari.max():.2f}"
     spread = f", {low} to {high}" if low != high else ""
     repeats = f"{done} of {study.planned} repeats" if done < study.planned else _repeats(done)
-    return f"Adjusted Rand index of two fits: {ari.mean():.2f}{spread} ({repeats})."
+    told = f"Adjusted Rand index of two fits: {ari.mean():.2f}{spread} ({repeats})."
+    return f"{told}{_caution(ari)}"
+
+
+def _caution(ari: Array) -> str:
+    """Say that repeats differ too much for their mean to be compared, or nothing. ari (repeats,)."""
+    known = ari[np.isfinite(ari)]
+    if len(known) < 2 or (error := 2 * known.std(ddof=1) / np.sqrt(len(known))) < UNSURE:
+        return ""
+    return (
+        f" The repeats differ: their mean is known to ± {error:.2f} only. Rows are few for so many clusters, or chance "
+        "decides between several clusterings; more repeats, or fewer clusters, come before any comparison."
+    )
 
 
 def _repeats(n: int) -> str:

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -333,3 +334,12 @@ def test_the_seed_decides_which_rows_of_a_cluster() -> None:
     runs = [stratified(reference, 2, 40, seed).tolist() for seed in (1, 1, 2)]
     assert runs[0] == runs[1]
     assert runs[0] != runs[2]
+
+
+def test_repeats_that_differ_are_told_with_the_error_of_their_mean() -> None:
+    study = stability_study(Cut((20, 60, 80)), ROWS, n_repeats=3)
+    doubtful = replace(study, ari=np.array([0.67, -0.03, 0.81]))  # 129 patients, two clusters
+    error = 2 * np.std([0.67, -0.03, 0.81], ddof=1) / np.sqrt(3)
+    assert f"The repeats differ: their mean is known to ± {error:.2f} only" in doubtful.verdict()
+    assert "The repeats differ" not in replace(study, ari=np.array([0.8, 0.85, 0.82])).verdict()
+    assert "The repeats differ" not in replace(study, ari=np.array([0.2])).verdict()
