@@ -24,6 +24,7 @@ from lvmkit.core.validation import (
     listed,
     require_number,
     require_range,
+    sample_weights,
 )
 from lvmkit.covariates.graph import Graph
 from lvmkit.covariates.logistic import sums
@@ -36,8 +37,10 @@ LARGEST_WHY = (
 )
 
 
-def as_graph(similarity: Any, rows: Any, codes: Labels, names: Any = None) -> Graph:
-    """Return the graph of similar covariates. similarity (d, d), rows (n, d), codes (n,), names (d,)."""
+def as_graph(
+    similarity: Any, rows: Any, codes: Labels, names: Any = None, weight: Array | None = None
+) -> Graph:
+    """Return the graph of similar covariates. similarity (d, d), rows (n, d), codes and weight (n,), names (d,)."""
     if isinstance(similarity, Graph):
         return similarity
     if isinstance(similarity, str):
@@ -47,7 +50,7 @@ def as_graph(similarity: Any, rows: Any, codes: Labels, names: Any = None) -> Gr
                 "or a function of X and y; see lvmkit.similarities"
             )
             raise ValueError(msg)
-        similarity = class_covariance(rows, codes)
+        similarity = class_covariance(rows, codes, sample_weight=weight)
     elif callable(similarity):
         similarity = similarity(rows, codes)
     if isinstance(similarity, pd.DataFrame) and names is not None:
@@ -105,19 +108,25 @@ class CovariateClassifier(
         tags.input_tags.sparse = True
         return tags
 
-    def _checked(self, X: Any, y: Any) -> tuple[Any, Labels]:
-        """Check the data; return the samples, and the numbers of their classes."""
+    def _checked(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Any, Labels, Array | None]:
+        """Check the data; return the samples that count, the numbers of their classes, and their weights if given."""
         require_number(self.ridge, "ridge", least=0, above=True)
         matrix, names = features.unwrapped(X)
         rows = self._validated(matrix, (features.row_names(X), names), reset=True)
         y = check_classes(y, rows.shape[0], self)
+        weight = sample_weights(sample_weight, rows.shape[0], X)
+        if weight is not None:
+            counted = weight > 0
+            rows, y, weight = rows[counted], y[counted], weight[counted]
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
             msg = f"y holds 1 class, {listed(self.classes_)}; a classifier needs samples of at least 2"
             raise ValueError(msg)
         if matrix is not X and names is not None:
             self.feature_names_in_ = names
-        return rows, codes
+        return rows, codes, weight
 
     def _validated(self, X: Any, names: features.Labels, *, reset: bool) -> Any:
         """Return samples of float64; rows and columns may have names."""
@@ -195,13 +204,14 @@ class SampleReader(CovariateClassifier):
 
     rows_: Any
     codes_: Labels
+    weight_: Array | None
 
     def __init__(self, ridge: float = 1.0) -> None:
         self.ridge = ridge
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Check samples, and keep them and the numbers of their classes."""
-        self.rows_, self.codes_ = self._checked(X, y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Check samples, and keep them, the numbers of their classes, and their weights."""
+        self.rows_, self.codes_, self.weight_ = self._checked(X, y, sample_weight)
         return self
 
     def read(self, X: Any, y: Any) -> tuple[Any, Labels]:

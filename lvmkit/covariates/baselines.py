@@ -199,7 +199,12 @@ class CovariateConvexClustering(CovariateSums):
 
 
 def covariate_baseline_path(
-    model: CovariateKMeans | CovariateConvexClustering, X: Any, y: Any, *, values: Iterable[float]
+    model: CovariateKMeans | CovariateConvexClustering,
+    X: Any,
+    y: Any,
+    *,
+    values: Iterable[float],
+    sample_weight: Any = None,
 ) -> list[CovariateKMeans | CovariateConvexClustering]:
     """Fit a baseline for many numbers of clusters, or strengths, to the same data.
 
@@ -213,6 +218,8 @@ def covariate_baseline_path(
         Class of each sample.
     values : iterable of number
         Numbers of clusters, or strengths gamma; best in ascending order, as each starts from the one before.
+    sample_weight : array (n,), optional
+        How often each sample counts, as in `fit`.
 
     Returns
     -------
@@ -241,11 +248,11 @@ def covariate_baseline_path(
         raise ValueError(msg)
     option = "n_clusters" if isinstance(model, CovariateKMeans) else "gamma"
     last = clone(model)
-    rows, which, points = last._prepared(X, y)
+    data = last._prepared(X, y, sample_weight)
     path = []
     for value in values:
         each = copy(last).set_params(**{option: value})
-        path.append(each._fitted(rows, which, points))
+        path.append(each._fitted(*data))
         last._before, last = None, each
     last._before = None
     return path

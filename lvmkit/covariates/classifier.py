@@ -132,7 +132,7 @@ class CovariateClusteringClassifier(CovariateClassifier):
         self.tol = tol
         self.max_iter = max_iter
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Fit weights and clusters of covariates.
 
         Parameters
@@ -141,6 +141,10 @@ class CovariateClusteringClassifier(CovariateClassifier):
             Samples by covariates; bring covariates of different units to one scale first.
         y : array-like (n,)
             Class of each sample, at least two.
+        sample_weight : array (n,), optional
+            How often each sample counts, at least 0; a weight of 2 is the same as two such samples, but for the folds
+            of cross-validation. Of AnnData also the name of a column of `obs`. The loss is a sum: `ridge` and ν
+            weigh against the sum of the weights.
 
         Returns
         -------
@@ -161,15 +165,22 @@ class CovariateClusteringClassifier(CovariateClassifier):
         require_number(self.max_iter, "max_iter", least=1, whole=True)
         require_flag(self.refit, "refit")
         chosen = self._choice()
-        rows, codes = self._checked(X, y)
+        rows, codes, weight = self._checked(X, y, sample_weight)
         samples = rows
         if not chosen:  # a path warns by itself
             warn_of_constants(rows)
-        graph = as_graph(self.similarity, rows, codes, getattr(self, "feature_names_in_", None))
+        graph = as_graph(
+            self.similarity, rows, codes, getattr(self, "feature_names_in_", None), weight
+        )
         kept, strength = np.arange(rows.shape[1]), 0.0
         if self.selection == "before":
             kept = select_covariates(
-                rows, codes, ridge=self.ridge, tol=self.tol, max_iter=self.max_iter
+                rows,
+                codes,
+                ridge=self.ridge,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                sample_weight=weight,
             ).selected
             rows, graph = rows[:, kept], graph.among(kept)
             if not len(kept):
@@ -183,11 +194,12 @@ class CovariateClusteringClassifier(CovariateClassifier):
         if chosen:
             estimated = isinstance(self.similarity, str) or callable(self.similarity)
             similarity = self.similarity if estimated else graph
-            self._take(self._along_path(rows, y, similarity, strength, kept, chosen), kept)
+            path = self._along_path(rows, codes, weight, similarity, strength, chosen)
+            self._take(self._chosen(path, kept, chosen), kept)
             variance = self.path_.prior_variance
         else:
             variance = 1 / (2 * self.ridge)
-            targets = one_hot(codes, len(self.classes_))
+            targets = one_hot(codes, len(self.classes_), weight)
             graph = graph.tied_to_zero(strength) if strength else graph
             solver = Solver(
                 rows, targets, graph, ridge=self.ridge, tol=self.tol, max_iter=self.max_iter
@@ -197,7 +209,7 @@ class CovariateClusteringClassifier(CovariateClassifier):
             self._warn_of_gap()
         if self.refit:
             totals = sums(samples, self.covariate_labels_, self.n_clusters_)
-            self._fit_again(totals, one_hot(codes, len(self.classes_)), variance)
+            self._fit_again(totals, one_hot(codes, len(self.classes_), weight), variance)
         return self
 
     def _fit_again(self, totals: Counts, targets: Array, variance: float) -> None:
@@ -231,12 +243,28 @@ class CovariateClusteringClassifier(CovariateClassifier):
         return None
 
     def _along_path(
-        self, rows: Any, y: Any, similarity: Any, selection: float, kept: Labels, chosen: str
-    ) -> CovariateSolution:
-        """Compute the path, keep it, and return the solution that was asked for."""
-        cv = N_FOLDS if chosen == "cross_validation" else None
+        self,
+        rows: Any,
+        codes: Labels,
+        weight: Array | None,
+        similarity: Any,
+        selection: float,
+        chosen: str,
+    ) -> CovariateClusterPath:
+        """Compute the path."""
         options: dict[str, Any] = {"ridge": self.ridge, "tol": self.tol, "max_iter": self.max_iter}
-        path = covariate_path(rows, y, similarity=similarity, selection=selection, cv=cv, **options)
+        return covariate_path(
+            rows,
+            self.classes_[codes],
+            similarity=similarity,
+            selection=selection,
+            cv=N_FOLDS if chosen == "cross_validation" else None,
+            sample_weight=weight,
+            **options,
+        )
+
+    def _chosen(self, path: CovariateClusterPath, kept: Labels, chosen: str) -> CovariateSolution:
+        """Keep the path, and return the solution that was asked for."""
         names = getattr(self, "feature_names_in_", None)
         self.path_ = replace(path, feature_names=None if names is None else names[kept])
         if chosen == "n_clusters":

@@ -16,11 +16,16 @@ DENSE_SHARE = 0.25
 class Design:
     """Samples as the likelihood sees them: a column per group of covariates, and one of ones for the intercept."""
 
+    # A row of the targets holds, in the column of its class, how often the sample counts.
+
     def __init__(self, X: Counts, targets: Array, grams: Grams | None = None) -> None:
         self._grams = grams
         self.columns: Any = with_intercept(X)
         self.transposed: Any = self.columns.T.tocsr() if sp.issparse(X) else self.columns.T
         self.targets = targets
+        counts = targets.sum(1)
+        self.total = float(counts.sum())
+        self._counts = None if (counts == 1).all() else counts[:, np.newaxis]
 
     @property
     def n_columns(self) -> int:
@@ -34,27 +39,34 @@ class Design:
         loss = -float(np.vdot(self.targets, scores))
         np.exp(scores, out=scores)
         totals = scores.sum(1, keepdims=True)
-        return scores / totals, loss + float(np.log(totals).sum())
+        return scores / totals, loss + float(self.counted(np.log(totals)).sum())
+
+    def counted(self, values: Array) -> Array:
+        """Count each sample's row as often as the sample. values (n_samples, m)."""
+        return values if self._counts is None else values * self._counts
 
     def gradient(self, probabilities: Array) -> Array:
         """Gradient of the negative log-likelihood, (n_groups + 1, n_classes)."""
-        return np.asarray(self.transposed @ (probabilities - self.targets))
+        return np.asarray(self.transposed @ (self.counted(probabilities) - self.targets))
 
     def curvature(self, probabilities: Array, direction: Array) -> Array:
         """Hessian of the negative log-likelihood times a direction of the shape of theta."""
         moved = np.asarray(self.columns @ direction)
         moved *= probabilities
         moved -= probabilities * moved.sum(1, keepdims=True)
-        return np.asarray(self.transposed @ moved)
+        return np.asarray(self.transposed @ self.counted(moved))
 
     def square_root(self, probabilities: Array) -> tuple[list[Array], Array]:
         """Return the Hessian as X'diag(p_k)X of each class less R'R: the blocks, and R, its columns by class."""
         columns = self.columns.toarray() if sp.issparse(self.columns) else self.columns
         scaled = [probabilities[:, [k]] * columns for k in range(probabilities.shape[1])]
-        return [columns.T @ part for part in scaled], np.hstack(scaled)
+        blocks = [columns.T @ self.counted(part) for part in scaled]
+        roots = 1.0 if self._counts is None else np.sqrt(self._counts)
+        return blocks, roots * np.hstack(scaled)
 
     def gram(self, weights: Array) -> Array:
         """Return X'diag(w)X for weights of the samples, dense, or that of other weights, scaled."""
+        weights = self.counted(weights[:, np.newaxis]).ravel()
         if self._grams is not None:
             return self._grams.summed(weights)
         return gram(self.columns, weights)
@@ -67,7 +79,7 @@ class Design:
     def squares(self, weights: Array) -> Array:
         """Return the diagonal of `gram`, (n_groups + 1,)."""
         columns = self.columns.power(2) if sp.issparse(self.columns) else self.columns**2
-        return np.asarray(columns.T @ weights)
+        return np.asarray(columns.T @ self.counted(weights[:, np.newaxis]).ravel())
 
 
 class Grams:
@@ -136,6 +148,7 @@ def sums(X: Counts, labels: Labels, n_groups: int) -> Counts:
     return found
 
 
-def one_hot(codes: Labels, n_classes: int) -> Array:
-    """Return a row per sample: one in the column of its class."""
-    return np.eye(n_classes)[codes]
+def one_hot(codes: Labels, n_classes: int, weight: Array | None = None) -> Array:
+    """Return a row per sample: in the column of its class how often it counts. codes (n,), weight (n,)."""
+    targets = np.eye(n_classes)[codes]
+    return targets if weight is None else targets * weight[:, np.newaxis]

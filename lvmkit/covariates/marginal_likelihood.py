@@ -26,10 +26,10 @@ class Refit:
     log_evidence: float  # Log marginal likelihood by Laplace's approximation
     accuracy: float  # Share of the samples whose most probable class is theirs
 
-    def right(self, X: Counts, codes: Labels, labels: Labels) -> float:
-        """Accuracy on other samples."""
+    def right(self, X: Counts, codes: Labels, labels: Labels, weight: Array | None = None) -> float:
+        """Accuracy on other samples. X (n, d), codes and weight (n,)."""
         scores = sums(X, labels, len(self.weights) - 1) @ self.weights[:-1] + self.weights[-1]
-        return float((np.asarray(scores).argmax(1) == codes).mean())
+        return float(np.average(np.asarray(scores).argmax(1) == codes, weights=weight))
 
 
 @single_threaded_blas()
@@ -50,7 +50,8 @@ def refit(
     # The factors (2 pi)^(c m / 2) of the prior and of Laplace's approximation cancel.
     weights = point.theta[:-1]
     evidence = -point.smooth - weights.size / 2 * np.log(variance) - curvature / 2
-    accuracy = float((point.probabilities.argmax(1) == targets.argmax(1)).mean())
+    right = point.probabilities.argmax(1) == targets.argmax(1)
+    accuracy = float(np.average(right, weights=targets.sum(1)))
     return Refit(point.theta, float(evidence), accuracy)
 
 
@@ -85,29 +86,34 @@ SHARE = 0.15
 
 
 def prior_variance(
-    X: Counts, codes: Labels, n_classes: int, folds: list[tuple[Labels, Labels]]
+    X: Counts,
+    codes: Labels,
+    n_classes: int,
+    folds: list[tuple[Labels, Labels]],
+    weight: Array | None = None,
 ) -> float:
-    """σ² of the prior, by cross-validation of the model with a weight for each covariate."""
+    """σ² of the prior, by cross-validation of the model with a weight for each covariate. weight (n,)."""
     # The smallest variance that explains at least `SHARE` of the deviance that the best one explains, and whose
     # accuracy is within a standard error of the best: where classes can be separated, ever wider priors fit ever
     # better, and count ever more against every cluster.
     everything = np.arange(X.shape[1])
     right, loss, chance = np.zeros(len(VARIANCES)), np.zeros(len(VARIANCES)), 0.0
+    targets = one_hot(codes, n_classes, weight)
     for train, test in folds:
-        design = Design(sums(X[train], everything, X.shape[1]), one_hot(codes[train], n_classes))
-        held_out = Design(X[test], one_hot(codes[test], n_classes))
-        shares = (design.targets.sum(0) + 1) / (len(train) + n_classes)
-        chance -= float(np.log(shares)[codes[test]].sum())
+        design = Design(sums(X[train], everything, X.shape[1]), targets[train])
+        held_out = Design(X[test], targets[test])
+        shares = (design.targets.sum(0) + 1) / (design.total + n_classes)
+        chance -= float(targets[test].sum(0) @ np.log(shares))
         theta = None
         for k, variance in enumerate(VARIANCES):
             theta = ridge_fit(design, 1 / (2 * variance), theta).theta
             probabilities, missed = held_out.probabilities(theta)
-            right[k] += (probabilities.argmax(1) == codes[test]).sum()
+            right[k] += targets[test].sum(1) @ (probabilities.argmax(1) == codes[test])
             loss[k] += missed
     explained = chance - loss
-    accuracy = right / sum(len(test) for _, test in folds)
+    accuracy = right / sum(targets[test].sum() for _, test in folds)
     best = accuracy.max()
-    good = accuracy >= best - np.sqrt(best * (1 - best) / len(codes))
+    good = accuracy >= best - np.sqrt(best * (1 - best) / targets.sum())
     if explained.max() > 0:
         enough = explained >= SHARE * explained.max()
         good = good & enough if (good & enough).any() else enough

@@ -119,7 +119,7 @@ class Point:
         # That of the intercepts counts by their curvature.
         problem = self.problem
         weights = float((gradient[:-1] ** 2 / (4 * problem.ridge * problem.sizes[:, None])).sum())
-        return weights + float((gradient[-1] ** 2).sum()) / len(self.probabilities)
+        return weights + float((gradient[-1] ** 2).sum()) / self.problem.design.total
 
 
 def minimize(
@@ -162,11 +162,13 @@ def settled(point: Point) -> Point:
     """Return the point with optimal intercepts: a dual point needs their gradient to be zero."""
     classes = point.theta.shape[1]
     for _ in range(MAX_SETTLING):
-        totals = point.probabilities.sum(0)
-        pull = totals - point.problem.design.targets.sum(0)
-        if np.abs(pull).max() <= SETTLING_TOLERANCE * len(point.probabilities):
+        design = point.problem.design
+        expected = design.counted(point.probabilities)
+        totals = expected.sum(0)
+        pull = totals - design.targets.sum(0)
+        if np.abs(pull).max() <= SETTLING_TOLERANCE * design.total:
             break
-        hessian = np.diag(totals) - point.probabilities.T @ point.probabilities
+        hessian = np.diag(totals) - expected.T @ point.probabilities
         hessian += totals.sum() / classes**2 + np.diag(
             np.full(classes, SETTLING_TOLERANCE * totals.sum())
         )

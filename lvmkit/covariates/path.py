@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +25,13 @@ from lvmkit.covariates.solutions import (
     accuracy_on,
 )
 from lvmkit.covariates.solver import Fused, Solver
+from lvmkit.moments.weightings import n_counted
 
 N_NUS = 300
 N_FOLDS = 5
 
 
-def default_nus(n_samples: int) -> Array:
+def default_nus(n_samples: float) -> Array:
     """Return the values of ν of Andrade 2021, n 2^(-0.1 a) for a = 299, ..., 0: ascending."""
     return n_samples * 2.0 ** (-0.1 * np.arange(N_NUS - 1, -1, -1))
 
@@ -48,6 +49,7 @@ def covariate_path(
     cv: int | None = None,
     tol: float = 1e-5,
     max_iter: int = 500,
+    sample_weight: Any = None,
     progress: Progress | bool | None = None,
 ) -> CovariateClusterPath:
     """Cluster covariates for many values of ν, each from the last, and judge each clustering.
@@ -59,7 +61,8 @@ def covariate_path(
     y : array-like (n,)
         Class of each sample, at least two.
     nus : array-like, optional
-        Values of ν, at least 0, infinity allowed; by default the 300 of Andrade 2021, n 2^(-0.1 a), ascending.
+        Values of ν, at least 0, infinity allowed; by default the 300 of Andrade 2021, n 2^(-0.1 a), ascending;
+        n is the sum of the weights.
     ridge : float, default=0.1
         λ, above 0.
     similarity : "covariance", array or sparse array (d, d), or callable, default="covariance"
@@ -77,6 +80,9 @@ def covariate_path(
         Relative duality gap to reach.
     max_iter : int, default=500
         Newton steps for one ν.
+    sample_weight : array (n,), optional
+        How often each sample counts, as in `CovariateClusteringClassifier.fit`; accuracies are weighted, too. A
+        function as similarity is not told of it.
     progress : callable or bool, optional
         Called with a text and the fraction done; True shows a bar. Raising from it cancels.
 
@@ -114,10 +120,10 @@ def covariate_path(
         raise ValueError(msg)
     if prior_variance is not None:
         require_number(prior_variance, "prior_variance", least=0, above=True)
-    reader = SampleReader(ridge).fit(X, y)
-    rows, codes = reader.rows_, reader.codes_
+    reader = SampleReader(ridge).fit(X, y, sample_weight)
+    rows, codes, weight = reader.rows_, reader.codes_, reader.weight_
     n_classes = len(reader.classes_)
-    values = default_nus(len(codes)) if nus is None else checked_nus(nus, selection)
+    values = default_nus(n_counted(rows, weight)) if nus is None else checked_nus(nus, selection)
     estimated = isinstance(similarity, str) or callable(similarity)
     names = getattr(reader, "feature_names_in_", None)
     warn_of_constants(rows)
@@ -127,29 +133,49 @@ def covariate_path(
     folds = [] if cv is None else _checked_folds(codes, cv)
     options = _PathOptions(n_classes, values, ridge, tol, max_iter, hessian == "full")
     with single_threaded_blas(), progress_callback(progress) as tell:
+        everyone = _Samples(rows, codes, weight)
 
-        def graph_of(rows: Any, codes: Labels) -> Graph:
-            graph = as_graph(similarity, rows, codes, names)
+        def graph_of(samples: _Samples) -> Graph:
+            graph = as_graph(similarity, samples.rows, samples.codes, names, samples.weight)
             return graph.tied_to_zero(selection) if selection else graph
 
-        graph = graph_of(rows, codes)
-        variance = prior_variance or variance_of(rows, codes, n_classes)
-        solutions = options.along(rows, codes, graph, variance, _part(tell, 0, 1 + len(folds)))
+        graph = graph_of(everyone)
+        variance = prior_variance or variance_of(rows, codes, n_classes, weight)
+        solutions = options.along(everyone, graph, variance, _part(tell, 0, 1 + len(folds)))
         held_out = []
         for k, (train, test) in enumerate(folds):
             # The loss is a sum over samples, so that a fold of fewer samples needs as much smaller values of ν.
-            fold = replace(options, nus=values * (len(train) / len(codes)))
+            some, others = everyone.among(train), everyone.among(test)
+            fold = replace(options, nus=values * (some.total / everyone.total))
             part = _part(tell, k + 1, 1 + len(folds))
             if estimated:  # from the samples, of which those held out must not be
-                graph = graph_of(rows[train], codes[train])
-            found = fold.along(rows[train], codes[train], graph, variance, part)
-            held_out.append([accuracy_on(each, rows[test], codes[test]) for each in found])
+                graph = graph_of(some)
+            found = fold.along(some, graph, variance, part)
+            held_out.append([accuracy_on(each, *others) for each in found])
     _warn_of_gaps(solutions, tol)
     counts = np.bincount(codes, minlength=n_classes)
     validation = _one_standard_error(np.array(held_out), solutions) if folds else None
     return CovariateClusterPath(
         solutions, reader.classes_, counts, names, ridge, variance, validation
     )
+
+
+class _Samples(NamedTuple):
+    """Samples (n, d), the numbers of their classes (n,), and how often each counts (n,), if not once."""
+
+    rows: Any
+    codes: Labels
+    weight: Array | None
+
+    @property
+    def total(self) -> float:
+        """Samples, each as often as it counts."""
+        return n_counted(self.rows, self.weight)
+
+    def among(self, some: Labels) -> "_Samples":
+        """Return some of them. some (m,)."""
+        weight = None if self.weight is None else self.weight[some]
+        return _Samples(self.rows[some], self.codes[some], weight)
 
 
 @dataclass(frozen=True)
@@ -164,10 +190,10 @@ class _PathOptions:
     full: bool
 
     def along(
-        self, rows: Any, codes: Labels, graph: Graph, variance: float, tell: Progress
+        self, samples: _Samples, graph: Graph, variance: float, tell: Progress
     ) -> tuple[CovariateSolution, ...]:
         """Solve from small to large ν; return the solutions in the order of the values."""
-        targets = one_hot(codes, self.n_classes)
+        rows, targets = samples.rows, one_hot(samples.codes, self.n_classes, samples.weight)
         solver = Solver(
             rows, targets, graph, ridge=self.ridge, tol=self.tol, max_iter=self.max_iter
         )
@@ -238,10 +264,10 @@ def _folds(codes: Labels, n_folds: int) -> list[tuple[Labels, Labels]]:
         return list(StratifiedKFold(possible).split(np.zeros(len(codes)), codes))
 
 
-def variance_of(rows: Any, codes: Labels, n_classes: int) -> float:
-    """Cross-validate σ²; 1 where no class has two samples."""
+def variance_of(rows: Any, codes: Labels, n_classes: int, weight: Array | None = None) -> float:
+    """Cross-validate σ²; 1 where no class has two samples. rows (n, d), codes and weight (n,)."""
     folds = _folds(codes, N_FOLDS)
-    return cross_validated_variance(rows, codes, n_classes, folds) if folds else 1.0
+    return cross_validated_variance(rows, codes, n_classes, folds, weight) if folds else 1.0
 
 
 def _one_standard_error(held_out: Array, solutions: Sequence[CovariateSolution]) -> CrossValidation:

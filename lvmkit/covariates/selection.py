@@ -16,6 +16,7 @@ from lvmkit.covariates.logistic import one_hot
 from lvmkit.covariates.marginal_likelihood import refit
 from lvmkit.covariates.path import variance_of
 from lvmkit.covariates.solver import Solver
+from lvmkit.moments.weightings import n_counted
 
 N_STRENGTHS = 30
 
@@ -57,6 +58,7 @@ def select_covariates(
     prior_variance: float | None = None,
     tol: float = 1e-5,
     max_iter: int = 500,
+    sample_weight: Any = None,
 ) -> CovariateSelection:
     """Select covariates before they are clustered.
 
@@ -70,7 +72,7 @@ def select_covariates(
     y : array-like (n,)
         Class of each sample, at least two.
     strengths : array-like, optional
-        Strengths, above 0; by default n 2^(-a) for a = 0, ..., 29.
+        Strengths, above 0; by default n 2^(-a) for a = 0, ..., 29, n the sum of the weights.
     ridge : float, default=0.1
         λ, above 0.
     prior_variance : float, optional
@@ -79,6 +81,8 @@ def select_covariates(
         Relative duality gap to reach.
     max_iter : int, default=500
         Newton steps for one strength.
+    sample_weight : array (n,), optional
+        How often each sample counts, as in `CovariateClusteringClassifier.fit`.
 
     Returns
     -------
@@ -103,24 +107,24 @@ def select_covariates(
     >>> bool((np.diff(selection.masks.sum(axis=1)) <= 0).all())
     True
     """
-    reader = SampleReader(ridge).fit(X, y)
-    rows, codes = reader.rows_, reader.codes_
+    reader = SampleReader(ridge).fit(X, y, sample_weight)
+    rows, codes, weight = reader.rows_, reader.codes_, reader.weight_
     if prior_variance is not None:
         require_number(prior_variance, "prior_variance", least=0, above=True)
-    n, d = rows.shape
-    default = n * 2.0 ** -np.arange(N_STRENGTHS)
+    d = rows.shape[1]
+    default = n_counted(rows, weight) * 2.0 ** -np.arange(N_STRENGTHS)
     values = default if strengths is None else as_numbers(strengths, "strengths")
     if values.ndim != 1 or not len(values) or not ((values > 0) & np.isfinite(values)).all():
         msg = f"strengths must be numbers above 0; found {strengths!r}"
         raise ValueError(msg)
     values = np.sort(values)
     n_classes = len(reader.classes_)
-    targets = one_hot(codes, n_classes)
+    targets = one_hot(codes, n_classes, weight)
     # ν scales the ties to a node that is held at zero: one after every covariate.
     star = Graph(np.arange(d), np.full(d, d), np.ones(d), d + 1)
     solver = Solver(rows, targets, star, ridge=ridge, tol=tol, max_iter=max_iter)
     with single_threaded_blas():
-        variance = prior_variance or variance_of(rows, codes, n_classes)
+        variance = prior_variance or variance_of(rows, codes, n_classes, weight)
         masks = np.array([solver.solve(float(value)).labels >= 0 for value in values])
         evidence = [refit(rows, targets, alone(mask), variance).log_evidence for mask in masks]
     best = np.lexsort((-masks.sum(axis=1), evidence))[-1]

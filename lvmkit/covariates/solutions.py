@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from lvmkit.core.typing import Array, Labels
-from lvmkit.core.validation import require_number
+from lvmkit.core.validation import require_number, sample_weights
 from lvmkit.covariates.base import SampleReader
 from lvmkit.covariates.marginal_likelihood import Refit
 
@@ -182,7 +182,7 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
             self, solutions=tuple(self.solutions[k] for k in order), cross_validation=validation
         )
 
-    def score(self, X: Any, y: Any) -> Array:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> Array:
         """Return the accuracy of each solution's refit on other samples.
 
         Parameters
@@ -191,6 +191,8 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
             Samples.
         y : array-like (n,)
             Their classes; one that the path does not know counts as missed.
+        sample_weight : array (n,), optional
+            How often each sample counts.
 
         Returns
         -------
@@ -202,10 +204,13 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
         if self.feature_names is not None:
             reader.feature_names_in_ = self.feature_names
         rows, codes = reader.read(X, y)
-        return np.array([accuracy_on(each, rows, codes) for each in self.solutions])
+        weight = sample_weights(sample_weight, rows.shape[0], X)
+        return np.array([accuracy_on(each, rows, codes, weight) for each in self.solutions])
 
 
-def accuracy_on(solution: CovariateSolution, rows: Any, codes: Labels) -> float:
-    """Return the accuracy of a solution's refit on samples with the numbers of their classes."""
+def accuracy_on(
+    solution: CovariateSolution, rows: Any, codes: Labels, weight: Array | None = None
+) -> float:
+    """Return the accuracy of a solution's refit on samples with the numbers of their classes. weight (n,)."""
     weights = np.vstack([solution.cluster_coef.T, solution.cluster_intercept])
-    return Refit(weights, 0.0, 0.0).right(rows, codes, solution.labels)
+    return Refit(weights, 0.0, 0.0).right(rows, codes, solution.labels, weight)

@@ -88,7 +88,8 @@ class Solver:
         self._regroup(np.arange(graph.n_nodes), np.zeros((graph.n_nodes, targets.shape[1])))
         self._last: Fused | None = None
         # A weight of this size moves the odds of no sample by more than a millionth; smaller ones are rounding.
-        squares = X.multiply(X).mean(axis=0) if sp.issparse(X) else (X**2).mean(axis=0)
+        counts = targets.sum(1)
+        squares = (X.multiply(X) if sp.issparse(X) else X**2).T @ counts / counts.sum()
         self._least = MIN_SCALE / (float(np.sqrt(np.max(squares, initial=0.0))) or 1.0)
 
     def solve(self, nu: float) -> Fused:
@@ -270,7 +271,7 @@ class Solver:
         found = np.zeros_like(values)
         n_features = self._X.shape[1]
         found[:n_features] = (
-            self._X.T @ (point.probabilities - self._targets)
+            self._X.T @ (self._design.counted(point.probabilities) - self._targets)
             + 2 * self._ridge * values[:n_features]
         )
         across = np.flatnonzero(labels[graph.tails] != labels[graph.heads])

@@ -28,7 +28,7 @@ class CovariateSums(CovariateClassifier):
     similarity: Any
     _max_iter: ClassVar[int] = 1_000
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Cluster the covariates, then fit the weights of the clusters.
 
         Parameters
@@ -37,6 +37,10 @@ class CovariateSums(CovariateClassifier):
             Samples by covariates.
         y : array-like (n,)
             Class of each sample, at least two.
+        sample_weight : array (n,), optional
+            How often each sample counts, at least 0; a weight of 2 is the same as two such samples, but for the folds
+            of cross-validation. Of AnnData also the name of a column of `obs`. The loss is a sum: `ridge` and ν
+            weigh against the sum of the weights.
 
         Returns
         -------
@@ -48,33 +52,35 @@ class CovariateSums(CovariateClassifier):
         ValueError
             If an option, the similarity or the data are not as described.
         """
-        self._fitted(*self._prepared(X, y))
+        self._fitted(*self._prepared(X, y, sample_weight))
         self._before = None
         return self
 
-    def _prepared(self, X: Any, y: Any) -> tuple[Any, Labels, Array]:
-        """Check the data; return the samples, the numbers of their classes, and the rows of the similarity."""
+    def _prepared(
+        self, X: Any, y: Any, sample_weight: Any = None
+    ) -> tuple[Any, Labels, Array | None, Array]:
+        """Check the data; return samples, numbers of their classes, their weights, and rows of the similarity."""
         self._before = None
-        rows, codes = self._checked(X, y)
-        return rows, codes, self._points(rows, codes)
+        rows, codes, weight = self._checked(X, y, sample_weight)
+        return rows, codes, weight, self._points(rows, codes, weight)
 
-    def _fitted(self, rows: Any, which: Labels, points: Array) -> Self:
+    def _fitted(self, rows: Any, which: Labels, weight: Array | None, points: Array) -> Self:
         """Cluster the covariates, and fit the weights of the clusters."""
         self.covariate_labels_ = by_first(self._clusters(points))
         self.n_clusters_ = int(self.covariate_labels_.max()) + 1
-        self._fit_weights(sums(rows, self.covariate_labels_, self.n_clusters_), which)
+        self._fit_weights(sums(rows, self.covariate_labels_, self.n_clusters_), which, weight)
         return self
 
     @single_threaded_blas()
-    def _fit_weights(self, sums: Any, which: Labels) -> None:
+    def _fit_weights(self, sums: Any, which: Labels, weight: Array | None) -> None:
         """Fit the weights of the clusters, one row for each class."""
         # Two classes have one row of weights in scikit-learn, the difference of ours, w: its square is twice as large
         # as the sum of squares of -w/2 and w/2.
         two = len(self.classes_) == 2
         C = (1 if two else 0.5) / self.ridge
         # Sums of many covariates differ in size, which slows the default solver by a factor of 20.
-        model = LogisticRegression(C=C, solver="newton-cg", max_iter=self._max_iter, tol=1e-6)
-        model.fit(sums, which)
+        model = LogisticRegression(C=C, solver="newton-cg", max_iter=self._max_iter, tol=1e-9)
+        model.fit(sums, which, sample_weight=weight)
         coef, intercept = model.coef_, model.intercept_
         if two:
             coef, intercept = np.vstack([-coef, coef]) / 2, np.append(-intercept, intercept) / 2
@@ -86,14 +92,14 @@ class CovariateSums(CovariateClassifier):
     def _clusters(self, points: Array) -> Labels:
         """Cluster the rows of the similarity."""
 
-    def _points(self, X: Any, y: Any) -> Array:
+    def _points(self, X: Any, y: Any, weight: Array | None) -> Array:
         """Return the rows of the similarity, with what covariates have in common with themselves."""
         S = self.similarity
         if isinstance(S, str):
             if S != "covariance":
                 msg = f"similarity={S!r} is not known; expected 'covariance', numbers (d, d), or a function of X and y"
                 raise ValueError(msg)
-            return np.maximum(pooled_covariance(X, y), 0)
+            return np.maximum(pooled_covariance(X, y, weight), 0)
         if callable(S):
             S = S(X, y)
         first, second, values = check_similarity(S, X.shape[1])

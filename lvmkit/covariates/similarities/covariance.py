@@ -7,10 +7,10 @@ from scipy import sparse
 
 from lvmkit.core import features
 from lvmkit.core.typing import Array
-from lvmkit.core.validation import check_classes, check_matrix, require_range
+from lvmkit.core.validation import check_classes, check_matrix, require_range, sample_weights
 
 
-def class_covariance(X: Any, y: Any) -> Array:
+def class_covariance(X: Any, y: Any, *, sample_weight: Any = None) -> Array:
     """Return how covariates vary together within classes, negative covariances set to 0.
 
     Parameters
@@ -19,6 +19,8 @@ def class_covariance(X: Any, y: Any) -> Array:
         Samples by covariates.
     y : array-like (n,)
         Class of each sample: numbers or text.
+    sample_weight : array (n,), optional
+        How often each sample counts, at least 0; a weight of 2 is the same as two such samples.
 
     Returns
     -------
@@ -42,12 +44,12 @@ def class_covariance(X: Any, y: Any) -> Array:
     >>> class_covariance(X, ["a", "a", "b", "b"]).round(3).tolist()
     [[0.0, 0.125, 0.0], [0.125, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    similarity = np.maximum(pooled_covariance(X, y), 0)
+    similarity = np.maximum(pooled_covariance(X, y, sample_weight), 0)
     np.fill_diagonal(similarity, 0.0)
     return similarity
 
 
-def pooled_covariance(X: Any, y: Any) -> Array:
+def pooled_covariance(X: Any, y: Any, sample_weight: Any = None) -> Array:
     """Return the shrunk covariance of class-centered samples, with its diagonal and its signs."""
     matrix, names = features.unwrapped(X)
     X = check_matrix(
@@ -56,24 +58,27 @@ def pooled_covariance(X: Any, y: Any) -> Array:
     require_range(X, 1e100, "squares of more leave the range of double precision", (None, names))
     y = check_classes(y, X.shape[0])
     classes, which = np.unique(y, return_inverse=True)
-    n, d = X.shape
-    members = sparse.csr_array((np.ones(n), which, np.arange(n + 1)), shape=(n, len(classes)))
-    sizes = np.bincount(which)
+    d = X.shape[1]
+    weight = sample_weights(sample_weight, len(which), X)
+    weight = np.ones(len(which)) if weight is None else weight
+    rows = np.arange(len(which) + 1)
+    members = sparse.csr_array((weight, which, rows), shape=(len(which), len(classes)))
+    n, sizes = weight.sum(), np.maximum(np.bincount(which, weight), 1e-300)
     means = np.asarray(_dense(members.T @ X)) / sizes[:, np.newaxis]
     if sparse.issparse(X):
-        products = _dense(X.T @ X) - (means.T * sizes) @ means
-        along = np.asarray((X @ means.T)[np.arange(n), which])
+        products = _dense(X.T @ X.multiply(weight[:, np.newaxis])) - (means.T * sizes) @ means
+        along = np.asarray((X @ means.T)[rows[:-1], which])
         lengths = np.asarray(X.multiply(X).sum(axis=1)).ravel()
         lengths += (means**2).sum(axis=1)[which] - 2 * along
     else:
         X = X - means[which]
-        products = X.T @ X
+        products = X.T @ (weight[:, np.newaxis] * X)
         lengths = np.einsum("ij,ij->i", X, X)
     covariance = products / n
     mean_variance = covariance.trace() / d
     # Ledoit and Wolf: how far the entries vary between samples, relative to how far they are from the target.
     squares = float((covariance**2).sum())
-    noise = (float((lengths**2).sum()) / n - squares) / n
+    noise = (float(weight @ lengths**2) / n - squares) / n
     distance = squares - d * mean_variance**2
     share = min(noise / distance, 1.0) if noise > 0 and distance > 0 else 0.0
     covariance *= 1 - share
