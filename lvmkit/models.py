@@ -27,17 +27,23 @@ from lvmkit.tensors.selection import (
     select_tensor_components,
 )
 from lvmkit.trees.baselines import baselines
+from lvmkit.trees.cut import TreeCut
 from lvmkit.trees.spectral_tree import SpectralTree
 
 # Models that `lvmkit.save` writes: one is added here and knows the rest itself (`lvmkit.core.stored`).
 Model = (
     BernoulliMixture
+    | CovariateClusteringClassifier
+    | CovariateClusterPath
+    | CovariateConvexClustering
+    | CovariateKMeans
     | LatentDirichlet
     | PoissonMixture
     | SingleTopic
     | SpectralTree
     | SUSTain
     | TensorNormalMixture
+    | TreeCut
 )
 
 __all__ = [

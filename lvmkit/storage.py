@@ -26,6 +26,8 @@ from lvmkit.models import Model
 
 FORMAT = "lvmkit-model-1"
 KIND = "lvmkit model file"
+INFINITY = "infinity"
+"""In the place of a parameter that is infinite."""
 WHOLE = 2**53
 """What is counted stays below it."""
 MODELS: dict[str, Any] = {model.__name__: model for model in get_args(Model)}
@@ -36,7 +38,7 @@ _TRACES = ("log_likelihoods_", "fit_trace_")
 _PLAIN: dict[str, type] = {
     **dict.fromkeys(("stopped_by_", "data_fingerprint_", "init_"), str),
     **dict.fromkeys(("clipped_", "fit_", "penalty_", "gap_", "log_likelihood_", "bic_"), float),
-    **{"n_iter_": int, "converged_": bool},
+    **{"objective_": float, "n_iter_": int, "converged_": bool},
 }
 # Integer factorizations have whole numbers as weights.
 _KINDS: dict[str, str] = dict.fromkeys((*_ARRAYS, *_TRACES), "f") | {"weights_": "fi"}
@@ -54,9 +56,9 @@ def save(
     """Write a fitted model to a file that holds numbers and text only.
 
     The file is a zip (npz) of the arrays `weights_`, `centers_`, `alpha_`, `objective_trace_`, of means, discriminants
-    and covariances of tensors, of the sums
-    `moments_` of mixtures and topics, of the nodes of a tree, of the scores of features (not of samples, nor a start
-    given as arrays) and, as the text `header`, a JSON object: format, version of lvmkit, class, parameters, names of
+    and covariances of tensors, of the sums `moments_` of mixtures and topics, of the nodes of a tree, of weights and
+    clusters of covariates, of the scores of features (not of samples, nor a start given as arrays) and, as the text
+    `header`, a JSON object: format, version of lvmkit, class, parameters, names of
     features and modes, the fingerprint of the data and the annotations. No row of
     the data is stored; but the mean of a leaf that holds one row, or equal ones, is that row: grow trees of people
     with `min_samples_leaf` of 11 or more before passing them on. The file is written beside the target and moved
@@ -72,8 +74,9 @@ def save(
 
     Parameters
     ----------
-    model : BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree, SUSTain or TensorNormalMixture
-        Fitted.
+    model : any fitted model of lvmkit, a CovariateClusterPath, or the cut of a tree
+        Of a classifier of clustered covariates neither its path nor a similarity given as numbers or as a function is
+        stored.
     path : str or path
         Where; the name is used as it is.
     annotations : dict, optional
@@ -87,7 +90,8 @@ def save(
     Raises
     ------
     ValueError
-        If the model is not fitted or holds what `load` would refuse, or the annotations cannot be written as JSON.
+        If the model is not fitted or holds what `load` would refuse, or the annotations cannot be written as JSON or
+        kept with such a model.
     OSError
         If the file cannot be written; the old one is as it was.
 
@@ -100,14 +104,17 @@ def save(
     ...     load(save(m, Path(folder) / "model.npz")).feature_names_in_
     array(['428', '401'], dtype=object)
     """
-    if not hasattr(model, "weights_"):
+    if not model._is_fitted():
         msg = f"model must be fitted; this {type(model).__name__} is not fitted yet: call fit before save"
         raise ValueError(msg)
     arrays = {name: getattr(model, name) for name in _ARRAYS if hasattr(model, name)}
     if "objective_trace_" in vars(model):
-        arrays[model._trace_key] = model.objective_trace_
+        arrays[model._trace_key] = vars(model)["objective_trace_"]
     arrays |= model._to_arrays()
-    notes = model.annotations_ if annotations is None else annotations
+    notes = getattr(model, "annotations_", {}) if annotations is None else annotations
+    if notes and not model._annotated:
+        msg = f"annotations cannot be kept with a {type(model).__name__}; leave them out"
+        raise ValueError(msg)
     _require_text_keys(notes)
     try:
         header = np.array(json.dumps(_header(model, notes), allow_nan=False))
@@ -143,7 +150,7 @@ def load(path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Model:
 
     Returns
     -------
-    BernoulliMixture, PoissonMixture, SingleTopic, LatentDirichlet, SpectralTree, SUSTain or TensorNormalMixture
+    the model that was saved
         Fitted, without `labels_`: predict the rows again. Of a SUSTain `factors_[0]` has no rows: transform them
         again. Without `moments_`, to which `partial_fit` adds, if the file was written before they were kept.
 
@@ -169,10 +176,10 @@ def is_model_file(path: str | os.PathLike[str]) -> bool:
 
 def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
     """Collect what is not an array."""
-    names = getattr(model, "feature_names_in_", None)
+    names = model._stored_names()
     params = {
-        name: value.item() if isinstance(value, np.generic) else value
-        for name, value in model.get_params(deep=False).items()
+        name: _plain(value)
+        for name, value in model._stored_params().items()
         if value is None or isinstance(value, (bool, int, float, str, np.generic))
     }
     params |= {name: np.asarray(getattr(model, name)).tolist() for name in model._list_params}
@@ -187,6 +194,12 @@ def _header(model: Model, annotations: dict[str, Any]) -> dict[str, Any]:
         **{"modes": None, "moments": None},
         **model._header_parts(),
     }
+
+
+def _plain(value: Any) -> Any:
+    """Return a parameter in JSON's types, which have no infinity."""
+    value = value.item() if isinstance(value, np.generic) else value
+    return INFINITY if isinstance(value, float) and value == np.inf else value
 
 
 def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
@@ -207,7 +220,8 @@ def _rebuilt(header: Any, arrays: dict[str, Any]) -> Model:
     model._take_more(header, arrays)
     model._check_stored()
     _require_components(model)
-    model.annotations_ = header["annotations"]
+    if model._annotated:
+        model.annotations_ = header["annotations"]
     return cast(Model, model)
 
 
@@ -269,8 +283,11 @@ def _require_plain(key: str, value: Any) -> None:
 
 def _require_components(model: Any) -> None:
     """Refuse a number of components other than that of the weights."""
-    expected, found = getattr(model, "n_components", None), len(model.weights_)
-    if expected is not None and expected != found:
+    expected = getattr(model, "n_components", None)
+    if expected is None:
+        return
+    found = len(model.weights_)
+    if expected != found:
         msg = (
             f"the parameter n_components is {expected!r:.50}, and there are {found} weights: set it back, or fit the "
             "model again"
@@ -288,7 +305,9 @@ def _take_params(model: Any, params: dict[str, Any]) -> None:
         if not _fits(value, hints[name], as_list=name in model._list_params):
             msg = f"the parameter {name} is {str(value)[:50]!r} ({type(value).__name__})"
             raise ValueError(msg)
-    model.set_params(**params)
+    infinite = {name: np.inf for name, value in params.items() if value == INFINITY}
+    if params:
+        model.set_params(**(params | infinite))
 
 
 def _fits(value: Any, hint: Any, *, as_list: bool) -> bool:
@@ -300,6 +319,8 @@ def _fits(value: Any, hint: Any, *, as_list: bool) -> bool:
     if isinstance(value, int) and abs(value) > sys.float_info.max:
         return False
     types = set(get_args(hint) or (hint,))
+    if value == INFINITY:
+        return float in types
     types |= {int} if float in types else set()
     return type(value) in types
 

@@ -21,6 +21,21 @@ class StoredModel:
         tuple[str, ...]
     ] = ()  # parameters that are stored as lists of whole numbers
 
+    _annotated: ClassVar[bool] = True  # whether names and notes can be kept with it
+
+    def _is_fitted(self) -> bool:
+        """Return whether there is something to store."""
+        return hasattr(self, "weights_")
+
+    def _stored_names(self) -> Any:
+        """Return the names of the features, or None."""
+        return getattr(self, "feature_names_in_", None)
+
+    def _stored_params(self) -> dict[str, Any]:
+        """Return the parameters of the constructor."""
+        model: Any = self
+        return dict(model.get_params(deep=False)) if hasattr(model, "get_params") else {}
+
     def _to_arrays(self) -> dict[str, Any]:
         """Return the arrays that only models of this kind have."""
         return {}

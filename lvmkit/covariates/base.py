@@ -1,7 +1,9 @@
 """Base class of classifiers by clusters of covariates: validation, similarity graph, prediction."""
 
 import warnings
-from typing import Any, Self
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,13 +18,14 @@ from sklearn.base import (
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
+from lvmkit.core.options import Option, check_options, number
+from lvmkit.core.stored import StoredModel, require_same, require_shape
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import (
     DataWarning,
     check_classes,
     check_matrix,
     listed,
-    require_number,
     require_range,
     sample_weights,
 )
@@ -73,6 +76,15 @@ def _in_order(similarity: pd.DataFrame, names: Any) -> pd.DataFrame:
     return similarity.loc[names, names]
 
 
+def require_clusters(labels: Labels) -> int:
+    """Return the number of clusters of a file; refuse labels with gaps. labels (d,), -1 where not selected."""
+    found = np.unique(labels[labels >= 0])
+    if labels.min(initial=0) < -1 or not np.array_equal(found, np.arange(len(found))):
+        msg = f"clusters of covariates are numbered {listed(np.unique(labels))}, with gaps or below -1"
+        raise ValueError(msg)
+    return len(found)
+
+
 def warn_of_constants(rows: Any) -> None:
     """Warn of covariates that are the same in all samples: nothing but similarity decides where they go."""
     high, low = rows.max(axis=0), rows.min(axis=0)
@@ -88,10 +100,36 @@ def warn_of_constants(rows: Any) -> None:
         warnings.warn(msg, DataWarning, stacklevel=3)
 
 
+CLASSES = "classes"
+"""Under which headers of files keep the classes."""
+
+
+def classes_from(header: dict[str, Any]) -> Any:
+    """Return the classes of a file's header: two or more of one type, ascending."""
+    values = header[CLASSES]
+    kinds = {type(value) for value in values} if isinstance(values, list) else set()
+    if len(kinds) != 1 or not kinds <= {bool, int, float, str}:
+        msg = f"its classes are {str(values)[:50]}: no list of numbers, or of texts"
+        raise ValueError(msg)
+    if len(values) < 2 or any(a >= b for a, b in pairwise(values)):
+        msg = f"its classes are {str(values)[:50]}: not two or more, ascending"
+        raise ValueError(msg)
+    return np.array(values, dtype=object) if kinds == {str} else np.array(values)
+
+
 class CovariateClassifier(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, BaseEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClassifierMixin, StoredModel, BaseEstimator
 ):
     """A multinomial logistic regression whose covariates are in clusters."""
+
+    _options: ClassVar[Mapping[str, Option]] = {}  # What parameters may be
+    _annotated = False
+    _array_kinds: ClassVar[dict[str, str]] = {
+        "coef_": "f",
+        "intercept_": "f",
+        "covariate_labels_": "i",
+        "nu_": "n",
+    }
 
     classes_: Any
     covariate_labels_: Labels
@@ -101,6 +139,7 @@ class CovariateClassifier(
     n_features_in_: int
     feature_names_in_: Any
     ridge: float
+    nu_: float
 
     def __sklearn_tags__(self) -> Any:
         """Tell scikit-learn that sparse samples are welcome."""
@@ -112,7 +151,7 @@ class CovariateClassifier(
         self, X: Any, y: Any, sample_weight: Any = None
     ) -> tuple[Any, Labels, Array | None]:
         """Check the data; return the samples that count, the numbers of their classes, and their weights if given."""
-        require_number(self.ridge, "ridge", least=0, above=True)
+        self._check_options()
         matrix, names = features.unwrapped(X)
         rows = self._validated(matrix, (features.row_names(X), names), reset=True)
         y = check_classes(y, rows.shape[0], self)
@@ -145,6 +184,54 @@ class CovariateClassifier(
             if matrix is not X and features.is_labelled(X):  # matched by name above
                 warnings.filterwarnings("ignore", "X does not have valid feature names")
             return self._validated(matrix, (features.row_names(X), names), reset=False)
+
+    def _check_options(self) -> None:
+        """Refuse options out of range."""
+        check_options(self, self._options)
+
+    _check_stored = _check_options
+
+    def _is_fitted(self) -> bool:
+        """Return whether there is something to store."""
+        return hasattr(self, "coef_")
+
+    def _header_parts(self) -> dict[str, Any]:
+        """Return the classes."""
+        return {CLASSES: self.classes_.tolist()}
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return weights, intercepts, and clusters."""
+        return {
+            key: np.asarray(getattr(self, key)) for key in self._array_kinds if hasattr(self, key)
+        }
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return a fitted classifier; refuse weights that are not equal within clusters."""
+        model, coef, labels = cls(), arrays["coef_"], arrays["covariate_labels_"]
+        model.classes_ = classes_from(header)
+        require_shape(arrays, "coef_", (len(model.classes_), coef.shape[-1]))
+        require_shape(arrays, "intercept_", (len(model.classes_),))
+        require_shape(arrays, "covariate_labels_", (coef.shape[1],))
+        model.n_clusters_ = require_clusters(labels)
+        first = np.array([np.flatnonzero(labels == j)[0] for j in range(model.n_clusters_)], int)
+        expected = np.hstack([coef[:, first], np.zeros((len(coef), 1))])[:, labels]
+        require_same(expected, coef, "coef_")
+        model.coef_, model.intercept_, model.covariate_labels_ = coef, arrays["intercept_"], labels
+        model.n_features_in_ = coef.shape[1]
+        names = header["feature_names"]
+        if names is not None:
+            if len(names) != coef.shape[1]:
+                msg = f"feature_names has {len(names)} names; coef_ has {coef.shape[1]} covariates"
+                raise ValueError(msg)
+            model.feature_names_in_ = np.asarray(names, dtype=object)
+        if "nu_" in arrays:
+            require_shape(arrays, "nu_", ())
+            model.nu_ = float(arrays["nu_"])
+            if not model.nu_ >= 0:
+                msg = f"'nu_' is {model.nu_:g}"
+                raise ValueError(msg)
+        return model
 
     def transform(self, X: Any) -> Array:
         """Add up the covariates of each cluster.
@@ -201,6 +288,8 @@ class CovariateClassifier(
 
 class SampleReader(CovariateClassifier):
     """Reads samples as the classifiers do, for functions that are none."""
+
+    _options: ClassVar[Mapping[str, Option]] = {"ridge": number(0, above=True)}
 
     rows_: Any
     codes_: Labels

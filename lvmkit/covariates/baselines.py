@@ -1,19 +1,20 @@
 """Baselines: covariates clustered by similarity first (k-means, convex clustering), classified then."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from numbers import Real
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.cluster import KMeans
 
 from lvmkit.core.linalg import random_state_of
+from lvmkit.core.options import Option, number, seed
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Labels, RandomState
-from lvmkit.core.validation import DataWarning, require_number
+from lvmkit.core.validation import DataWarning
 from lvmkit.covariates.convex_clustering import convex_clusters, kernel_weights
 from lvmkit.covariates.sums import CovariateSums
 
@@ -72,6 +73,13 @@ class CovariateKMeans(CovariateSums):
     ((4, 20), (200, 10))
     """
 
+    _options: ClassVar[Mapping[str, Option]] = {
+        "ridge": number(0, above=True),
+        "n_clusters": number(1, whole=True),
+        "n_init": number(1, whole=True),
+        "random_state": seed,
+    }
+
     def __init__(
         self,
         n_clusters: int = 8,
@@ -90,8 +98,6 @@ class CovariateKMeans(CovariateSums):
     @single_threaded_blas()
     def _clusters(self, points: Array) -> Labels:
         """Cluster the rows of the similarity."""
-        require_number(self.n_clusters, "n_clusters", least=1, whole=True)
-        require_number(self.n_init, "n_init", least=1, whole=True)
         seed = random_state_of(self.random_state)
         # More clusters than distinct rows would warn; each is then a cluster.
         distinct, which = np.unique(points, axis=0, return_inverse=True)
@@ -162,6 +168,14 @@ class CovariateConvexClustering(CovariateSums):
 
     gap_: float
 
+    _options: ClassVar[Mapping[str, Option]] = {
+        "ridge": number(0, above=True),
+        "gamma": number(0),
+        "phi": number(0),
+        "n_neighbors": number(1, whole=True, optional=True),
+        "max_iter": number(1, whole=True),
+    }
+
     def __init__(
         self,
         gamma: float = 1.0,
@@ -181,11 +195,6 @@ class CovariateConvexClustering(CovariateSums):
 
     def _clusters(self, points: Array) -> Labels:
         """Cluster the rows of the similarity."""
-        require_number(self.gamma, "gamma", least=0)
-        require_number(self.phi, "phi", least=0)
-        if self.n_neighbors is not None:
-            require_number(self.n_neighbors, "n_neighbors", least=1, whole=True)
-        require_number(self.max_iter, "max_iter", least=1, whole=True)
         edges, start = self._before or (kernel_weights(points, self.phi, self.n_neighbors), None)
         found = convex_clusters(points, edges, self.gamma, start=start, max_iter=self.max_iter)
         self.gap_, self._before = found.gap, (edges, found.dual)

@@ -1,15 +1,17 @@
 """CovariateClusteringClassifier: classification and clustering of covariates in one convex problem."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from numbers import Real
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from lvmkit.core.options import Option, flag, number
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.typing import Array, Counts, Labels
-from lvmkit.core.validation import DataWarning, require_flag, require_number
+from lvmkit.core.validation import DataWarning, require_number
 from lvmkit.covariates.base import CovariateClassifier, as_graph, warn_of_constants
 from lvmkit.covariates.logistic import one_hot, sums
 from lvmkit.covariates.marginal_likelihood import refit as refitted
@@ -104,12 +106,19 @@ class CovariateClusteringClassifier(CovariateClassifier):
     (True, True, True)
     """
 
-    nu_: float
     objective_: float
     gap_: float
     converged_: bool
     n_iter_: int
     path_: CovariateClusterPath
+
+    _options: ClassVar[Mapping[str, Option]] = {
+        "tol": number(0, above=True),
+        "max_iter": number(1, whole=True),
+        "refit": flag,
+        "ridge": number(0, above=True),
+        "n_clusters": number(1, whole=True, optional=True),
+    }
 
     def __init__(
         self,
@@ -161,9 +170,6 @@ class CovariateClusteringClassifier(CovariateClassifier):
         DataWarning
             If the gap is above the tolerance, or covariates are constant.
         """
-        require_number(self.tol, "tol", least=0, above=True)
-        require_number(self.max_iter, "max_iter", least=1, whole=True)
-        require_flag(self.refit, "refit")
         chosen = self._choice()
         rows, codes, weight = self._checked(X, y, sample_weight)
         samples = rows
@@ -221,15 +227,19 @@ class CovariateClusteringClassifier(CovariateClassifier):
         self.coef_ = spread[self.covariate_labels_].T
         self.intercept_ = found[-1] - found[-1].mean()
 
+    def _check_stored(self) -> None:
+        """Refuse options out of range."""
+        self._choice()
+
     def _choice(self) -> str | None:
         """Refuse options that are not known; tell how ν is chosen, if it is."""
+        self._check_options()
         if self.selection != "before":
             if isinstance(self.selection, str):
                 msg = f"selection={self.selection!r} is not known; expected a number of at least 0, or 'before'"
                 raise ValueError(msg)
             require_number(self.selection, "selection", least=0)
         if self.n_clusters is not None:
-            require_number(self.n_clusters, "n_clusters", least=1, whole=True)
             return "n_clusters"
         if isinstance(self.nu, str):
             if self.nu not in CHOICES:

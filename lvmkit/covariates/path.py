@@ -25,7 +25,6 @@ from lvmkit.covariates.solutions import (
     accuracy_on,
 )
 from lvmkit.covariates.solver import Fused, Solver
-from lvmkit.moments.weightings import n_counted
 
 N_NUS = 300
 N_FOLDS = 5
@@ -123,7 +122,11 @@ def covariate_path(
     reader = SampleReader(ridge).fit(X, y, sample_weight)
     rows, codes, weight = reader.rows_, reader.codes_, reader.weight_
     n_classes = len(reader.classes_)
-    values = default_nus(n_counted(rows, weight)) if nus is None else checked_nus(nus, selection)
+    values = (
+        default_nus(_Samples(rows, codes, weight).total)
+        if nus is None
+        else checked_nus(nus, selection)
+    )
     estimated = isinstance(similarity, str) or callable(similarity)
     names = getattr(reader, "feature_names_in_", None)
     warn_of_constants(rows)
@@ -170,7 +173,7 @@ class _Samples(NamedTuple):
     @property
     def total(self) -> float:
         """Samples, each as often as it counts."""
-        return n_counted(self.rows, self.weight)
+        return len(self.codes) if self.weight is None else float(self.weight.sum())
 
     def among(self, some: Labels) -> "_Samples":
         """Return some of them. some (m,)."""

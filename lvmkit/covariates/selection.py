@@ -16,7 +16,6 @@ from lvmkit.covariates.logistic import one_hot
 from lvmkit.covariates.marginal_likelihood import refit
 from lvmkit.covariates.path import variance_of
 from lvmkit.covariates.solver import Solver
-from lvmkit.moments.weightings import n_counted
 
 N_STRENGTHS = 30
 
@@ -112,7 +111,7 @@ def select_covariates(
     if prior_variance is not None:
         require_number(prior_variance, "prior_variance", least=0, above=True)
     d = rows.shape[1]
-    default = n_counted(rows, weight) * 2.0 ** -np.arange(N_STRENGTHS)
+    default = (len(codes) if weight is None else weight.sum()) * 2.0 ** -np.arange(N_STRENGTHS)
     values = default if strengths is None else as_numbers(strengths, "strengths")
     if values.ndim != 1 or not len(values) or not ((values > 0) & np.isfinite(values)).all():
         msg = f"strengths must be numbers above 0; found {strengths!r}"

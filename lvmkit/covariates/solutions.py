@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, overload
+from typing import Any, ClassVar, Self, overload
 
 import numpy as np
 
+from lvmkit.core.stored import StoredModel, require_shape
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import require_number, sample_weights
-from lvmkit.covariates.base import SampleReader
+from lvmkit.covariates.base import CLASSES, SampleReader, classes_from, require_clusters
 from lvmkit.covariates.marginal_likelihood import Refit
 
 
@@ -80,8 +81,24 @@ class CrossValidation:
     chosen: int
 
 
+_EACH = {
+    "nus": "n",
+    "objectives": "f",
+    "gaps": "f",
+    "converged": "b",
+    "n_iters": "i",
+    "log_marginal_likelihoods": "f",
+    "accuracies": "f",
+}
+"""Arrays of a file with a number for each solution."""
+_VECTORS = {"coefs": "f", "intercepts": "f", "labels": "i"}
+_REFITS = {"cluster_coefs": "f", "cluster_intercepts": "f"}
+_CROSS = ("cross_mean", "cross_std_error")
+PREFIX = "path_"
+
+
 @dataclass(frozen=True)
-class CovariateClusterPath(Sequence[CovariateSolution]):
+class CovariateClusterPath(Sequence[CovariateSolution], StoredModel):
     """Solutions along ν, in the order in which the values of ν were given.
 
     Attributes
@@ -109,6 +126,113 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
     ridge: float
     prior_variance: float
     cross_validation: CrossValidation | None = None
+
+    _annotated = False
+    _array_kinds: ClassVar[dict[str, str]] = {
+        PREFIX + name: kind
+        for name, kind in (
+            _EACH
+            | _VECTORS
+            | _REFITS
+            | {"class_counts": "i", "ridge": "f", "prior_variance": "f"}
+            | dict.fromkeys(_CROSS, "f")
+            | {"cross_chosen": "i"}
+        ).items()
+    }
+
+    def _is_fitted(self) -> bool:
+        """Return whether there is something to store."""
+        return bool(self.solutions)
+
+    def _stored_names(self) -> Any:
+        """Return the names of the covariates, or None."""
+        return self.feature_names
+
+    def _header_parts(self) -> dict[str, Any]:
+        """Return the classes."""
+        return {CLASSES: self.classes.tolist()}
+
+    def _to_arrays(self) -> dict[str, Any]:
+        """Return an array for each attribute of the solutions; those of clusters stand one after the other."""
+        every = self.solutions
+        arrays: dict[str, Any] = {
+            "nus": self.nus,
+            "objectives": [each.objective for each in every],
+            "gaps": [each.gap for each in every],
+            "converged": [each.converged for each in every],
+            "n_iters": [each.n_iter for each in every],
+            "log_marginal_likelihoods": self.log_marginal_likelihoods,
+            "accuracies": self.accuracies,
+            "coefs": [each.coef for each in every],
+            "intercepts": [each.intercept for each in every],
+            "labels": [each.labels for each in every],
+            "cluster_coefs": np.hstack([each.cluster_coef for each in every]),
+            "cluster_intercepts": [each.cluster_intercept for each in every],
+            "class_counts": self.class_counts,
+            "ridge": self.ridge,
+            "prior_variance": self.prior_variance,
+        }
+        crossed = self.cross_validation
+        if crossed is not None:
+            held_out = (crossed.mean, crossed.std_error, crossed.chosen)
+            arrays |= dict(zip((*_CROSS, "cross_chosen"), held_out, strict=True))
+        return {PREFIX + name: np.asarray(values) for name, values in arrays.items()}
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, Any]) -> Self:
+        """Return the path; refuse arrays that do not fit together."""
+        classes, names = classes_from(header), header["feature_names"]
+        m, c, d = arrays[PREFIX + "coefs"].shape
+        if not m or c != len(classes) or (names is not None and len(names) != d):
+            msg = f"its {m} solutions are of {c} classes and {d} covariates; it names {len(classes)} classes"
+            raise ValueError(msg)
+        shapes = dict.fromkeys(_EACH, (m,)) | {
+            "class_counts": (c,),
+            "ridge": (),
+            "prior_variance": (),
+        }
+        shapes |= {"intercepts": (m, c), "cluster_intercepts": (m, c), "labels": (m, d)}
+        crossed = PREFIX + _CROSS[0] in arrays
+        if crossed:
+            shapes |= dict.fromkeys(_CROSS, (m,)) | {"cross_chosen": ()}
+        part = {name.removeprefix(PREFIX): values for name, values in arrays.items()}
+        sizes = np.array([require_clusters(labels) for labels in part["labels"]])
+        for name, shape in (shapes | {"cluster_coefs": (c, int(sizes.sum()))}).items():
+            require_shape(arrays, PREFIX + name, shape)
+        _require_numbers(part, crossed=crossed)
+        ends = np.cumsum(sizes)
+        solutions = tuple(
+            CovariateSolution(
+                nu=float(part["nus"][i]),
+                coef=part["coefs"][i],
+                intercept=part["intercepts"][i],
+                labels=part["labels"][i],
+                n_clusters=int(sizes[i]),
+                objective=float(part["objectives"][i]),
+                gap=float(part["gaps"][i]),
+                converged=bool(part["converged"][i]),
+                n_iter=int(part["n_iters"][i]),
+                log_marginal_likelihood=float(part["log_marginal_likelihoods"][i]),
+                accuracy=float(part["accuracies"][i]),
+                cluster_coef=part["cluster_coefs"][:, ends[i] - sizes[i] : ends[i]],
+                cluster_intercept=part["cluster_intercepts"][i],
+            )
+            for i in range(m)
+        )
+        return cls(
+            solutions,
+            classes,
+            part["class_counts"],
+            None if names is None else np.asarray(names, dtype=object),
+            float(part["ridge"]),
+            float(part["prior_variance"]),
+            CrossValidation(part["cross_mean"], part["cross_std_error"], int(part["cross_chosen"]))
+            if crossed
+            else None,
+        )
+
+    def _check_stored(self) -> None:
+        """There are no options."""
 
     def __len__(self) -> int:
         """Count the solutions."""
@@ -206,6 +330,18 @@ class CovariateClusterPath(Sequence[CovariateSolution]):
         rows, codes = reader.read(X, y)
         weight = sample_weights(sample_weight, rows.shape[0], X)
         return np.array([accuracy_on(each, rows, codes, weight) for each in self.solutions])
+
+
+def _require_numbers(part: dict[str, Any], *, crossed: bool) -> None:
+    """Refuse numbers of a file that no path has."""
+    bounds = {"nus": np.inf, "accuracies": 1, "class_counts": np.inf, "n_iters": np.inf}
+    bounds |= {"ridge": np.inf, "prior_variance": np.inf}
+    if crossed:
+        bounds |= {_CROSS[0]: 1, _CROSS[1]: np.inf, "cross_chosen": len(part["nus"]) - 1}
+    for name, most in bounds.items():
+        if not ((part[name] >= 0) & (part[name] <= most)).all():
+            msg = f"{name} of the path are from {part[name].min():g} to {part[name].max():g}"
+            raise ValueError(msg)
 
 
 def accuracy_on(

@@ -11,7 +11,7 @@ import numpy as np
 
 from lvmkit.core.typing import Array
 from lvmkit.mixtures.bernoulli import BernoulliMixture
-from lvmkit.mixtures.partition import TreeCut
+from lvmkit.mixtures.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Mixture:
             )
             raise ValueError(message)
         known = tuple(map(str, codes if names is None else names))
-        placing = model if isinstance(model, TreeCut) else None
+        placing = model if isinstance(model, Partition) else None
         return cls(np.asarray(model.weights_, dtype=float), centers, known, placing)
 
     @cached_property

@@ -1,8 +1,9 @@
-"""The cut of a tree as a fitted clustering, with the interface of a mixture."""
+"""Clusters of rows, each row in one for certain, with the interface of a fitted mixture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,10 @@ from lvmkit.core.features import aligned
 from lvmkit.core.typing import Array, Labels
 
 
-class TreeCut:
-    """Clusters of rows: the nodes at which one stops on the way down a tree."""
+class Partition(ABC):
+    """Clusters of rows; a model adds how rows find theirs."""
 
-    # It has what fitted mixtures of lvmkit have, so that `ClusterExplorer` and `TopicRelevance` accept it. A row is in
-    # one cluster for certain, the one to which the tree sends it.
+    # It has what fitted mixtures of lvmkit have, so that `ClusterExplorer` and `TopicRelevance` accept it.
 
     def __init__(
         self,
@@ -23,17 +23,13 @@ class TreeCut:
         weights_: Array,
         feature_names: Sequence[str],
         *,
-        assign: Callable[[Any], Labels],
-        nodes: Sequence[int],
         names: Sequence[str],
     ) -> None:
         self.centers_ = centers_
         self.weights_ = weights_
         self.feature_names_in_ = np.asarray(list(feature_names), dtype=object)
         self.n_features_in_ = len(self.feature_names_in_)
-        self.nodes = list(nodes)
         self.labels_: Labels = np.zeros(0, dtype=np.intp)
-        self._assign = assign
         clusters = [
             {"id": j, "components": [j], "name": name, "note": ""} for j, name in enumerate(names)
         ]
@@ -44,13 +40,17 @@ class TreeCut:
             "topic_names": told,
         }
 
+    @abstractmethod
+    def _cluster_of(self, rows: Any) -> Labels:
+        """Return the cluster of each row, (n,). rows (n, d)."""
+
     def __repr__(self) -> str:
         """Say how many clusters there are."""
-        return f"TreeCut({len(self.weights_)} clusters)"
+        return f"{type(self).__name__}({len(self.weights_)} clusters)"
 
     def predict(self, X: Any) -> Labels:
-        """Send rows down the tree, as far as the cut, (n,)."""
-        return self._assign(aligned(X, self.feature_names_in_))
+        """Return the cluster of each row, (n,)."""
+        return self._cluster_of(aligned(X, self.feature_names_in_))
 
     def predict_proba(self, X: Any) -> Array:
         """Return 1 for the cluster of each row, 0 for all others, (n, k)."""

@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
+from lvmkit import SpectralTree
 from lvmkit.mixtures.cluster import Mixture
 from lvmkit.mixtures.clustering import Clustering
-from lvmkit.mixtures.partition import TreeCut
+from lvmkit.trees.cut import TreeCut
 
 
 @pytest.fixture
@@ -92,13 +93,7 @@ def test_a_merged_cluster_has_a_new_id_and_its_name_until_it_is_taken_back():
 
 
 def test_the_cut_of_a_tree_is_certain_of_the_cluster_of_each_row():
-    cut = TreeCut(
-        np.eye(2),
-        np.array([0.5, 0.5]),
-        ["a", "b"],
-        assign=lambda X: np.asarray(X)[:, 1].astype(int),
-        nodes=[1, 2],
-        names=["", ""],
-    )
+    tree = SpectralTree(max_depth=1).fit(np.repeat(np.eye(2), [12, 11], axis=0)).tree_
+    cut = TreeCut(tree, [1, 2], np.eye(2), np.array([0.5, 0.5]), ["a", "b"], names=["", ""])
     np.testing.assert_array_equal(cut.predict([[1, 0], [0, 1]]), [0, 1])
     np.testing.assert_array_equal(cut.predict_proba([[1, 0], [0, 1]]), np.eye(2))

@@ -14,6 +14,7 @@ import param
 import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit.cohorts.view import CohortView
+from lvmkit.core.stored import StoredModel
 from lvmkit.core.typing import Array, Progress
 from lvmkit.disclosure.text import with_texts
 from lvmkit.mixtures.analysis import Analysis, ClusterView
@@ -71,11 +72,10 @@ class ExplorerState(UndoRedo, Selection):
         return self.clustering.mixture.codes
 
     @property
-    def model(self) -> lvmkit.BernoulliMixture:
+    def model(self) -> Any:
         """A model of its own that carries names, notes, groups and the record of steps."""
-        own = (
-            self._as_opened and self.clustering.mixture.placing is None
-        )  # a cut is no model to save
+        placing = self.clustering.mixture.placing  # by scores of this cohort: no model to save
+        own = self._as_opened and (placing is None or isinstance(placing, StoredModel))
         model = copy.copy(self._opened) if own else self.clustering.mixture.model
         model.annotations_ = self.annotations
         return model

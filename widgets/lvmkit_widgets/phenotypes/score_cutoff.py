@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from lvmkit.core.typing import Labels
-from lvmkit.mixtures.partition import TreeCut
+from lvmkit.mixtures.partition import Partition
 
 
-class ScoreCut(TreeCut):
+class ScoreCut(Partition):
     """Two clusters: patients whose score reaches a level, and all others."""
 
     # A score is that of a row of the cohort: it cannot be read off the row alone, because an explorer sees only which
@@ -29,8 +29,6 @@ class ScoreCut(TreeCut):
             / np.maximum(sizes, 1)[:, None],
             sizes / max(sizes.sum(), 1.0),
             [str(code) for code in cohort.var_names],
-            assign=self._unknown,
-            nodes=[0, 1],
             names=names,
         )
         self.labels_ = labels
@@ -40,9 +38,9 @@ class ScoreCut(TreeCut):
         del X
         return np.eye(2)[self.labels_[rows]]
 
-    def _unknown(self, X: Any) -> Labels:
+    def _cluster_of(self, rows: Any) -> Labels:
         """Refuse rows of which nothing is known but their codes."""
-        del X
+        del rows
         message = (
             "Scores are known of the rows of this cohort only; score others by model.transform."
         )

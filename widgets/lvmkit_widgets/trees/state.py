@@ -12,8 +12,8 @@ import param
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core import moved
 from lvmkit.core.typing import Labels
-from lvmkit.mixtures.partition import TreeCut
 from lvmkit.trees import Tree
+from lvmkit.trees.cut import TreeCut
 from lvmkit.trees.figures import (
     TreeFigures,
     count_nodes,
@@ -192,7 +192,7 @@ class NavigatorState(UndoRedo, param.Parameterized):
         if self.empty:
             message = "The tree is empty: there is nothing to cluster."
             raise ValueError(message)
-        nodes, frontier = list(self.frontier), self.frontier
+        nodes = list(self.frontier)
         if self.corpus is None:
             centers = np.stack([self.tree.nodes[i].mean for i in nodes])
             sizes = np.array([self.tree.nodes[i].size for i in nodes], dtype=float)
@@ -202,11 +202,11 @@ class NavigatorState(UndoRedo, param.Parameterized):
             member = indicator(labels, len(nodes))
             centers = (member @ X).toarray() / np.maximum(sizes, 1)[:, None]
         cut = TreeCut(
+            self.tree,
+            nodes,
             centers,
             sizes / max(sizes.sum(), 1.0),
             self.words,
-            assign=lambda X: self.layout.part_of(self.leaf_of(X), frontier),
-            nodes=nodes,
             names=[self.names.get(i) or f"Branch {self.layout.labels[i]}" for i in nodes],
         )
         cut.labels_ = self.cluster_labels()
