@@ -27,6 +27,11 @@ TAKEN_FOR_CLASSIFIER = (
 
 NEGATIVE = "the check feeds a clusterer negative numbers, whatever its tags say; counts have none"
 
+FEW = (
+    "the check's samples are too few, or too much alike, for a covariance, which a ValueError says; that weights are the "
+    "same as repeated samples is tested in tests/tensors/test_sample_weight.py"
+)
+
 
 def expected_failures(estimator: object) -> dict[str, str]:
     failures = {}
@@ -38,6 +43,11 @@ def expected_failures(estimator: object) -> dict[str, str]:
         }
     if isinstance(estimator, (SingleTopic, PoissonMixture)):
         failures["check_clustering"] = NEGATIVE
+    if isinstance(estimator, TensorNormalMixture):
+        failures["check_sample_weights_not_overwritten"] = FEW
+        failures["check_sample_weight_equivalence_on_dense_data"] = FEW
+        if estimator.method == "deem":
+            failures["check_sample_weights_shape"] = FEW
     return failures
 
 

@@ -34,11 +34,11 @@ def density_of(
     # than two. Covariances are the most likely ones around the averages of the clusters, means follow from these, and
     # the common scale is that around the means: going round again would change what is left, a share K / n of the
     # shapes.
-    rule, n = fit.rule, len(samples)
+    rule, n = fit.rule, samples.total
     if method == "em":
         return Density(rule.means, fit.covariances, n * fit.objective)
     shape, counts = (-1, *samples.sizes), rule.weights * n
-    white = WhitenedSamples(samples.values)
+    white = WhitenedSamples(samples.values, samples.weight)
     averages = multiply(rule.means.reshape(shape), white.whiten(fit.covariances))
     for _ in range(SWEEPS):
         averages, changed = white.sweep(counts, averages, shrinkage=options.shrinkage)
@@ -48,9 +48,9 @@ def density_of(
     means = selected_means(rule, covariances, samples.sizes, options.contrasts)
     # These are the covariances around the averages of the clusters; around the means there is more to explain.
     offsets = multiply((rule.means - means).reshape(shape), white.unwound())
-    covariances[0] = covariances[0] * (1 + counts @ squares(offsets) / samples.flat.size)
-    total = log_densities(samples.values, rule.weights, means, covariances).sum()
-    return Density(means, covariances, float(total))
+    covariances[0] = covariances[0] * (1 + counts @ squares(offsets) / (n * rule.means.shape[1]))
+    likelihood = samples.mean(log_densities(samples.values, rule.weights, means, covariances))
+    return Density(means, covariances, n * likelihood)
 
 
 def selected_means(

@@ -10,7 +10,7 @@ from lvmkit.tensors.contrasts import Contrasts
 from lvmkit.tensors.covariances import moment_covariances, scaled, shrunken
 from lvmkit.tensors.discriminant import Rule, implied_means, log_densities, posteriors
 from lvmkit.tensors.group_lasso import GroupLasso, group_lasso
-from lvmkit.tensors.modes import multiply, scatter
+from lvmkit.tensors.modes import multiply, rooted, scatter
 from lvmkit.tensors.whitening import WhitenedSamples
 
 EMPTY = 1.0
@@ -28,18 +28,28 @@ itself they need no further whitening."""
 
 
 class CenteredSamples:
-    """Centered samples, with their scatter matrices. X (n, p_1, ..., p_M)."""
+    """Centered samples, with their scatter matrices. X (n, p_1, ..., p_M), weight (n,): how often each counts."""
 
-    def __init__(self, X: Array) -> None:
-        self.center = X.mean(axis=0)
+    def __init__(self, X: Array, weight: Array | None = None) -> None:
+        self.weight = weight
+        self.total: float = len(X) if weight is None else float(weight.sum())
+        self.center = np.average(X, axis=0, weights=weight)
         self.values = np.ascontiguousarray(X - self.center)
         self.flat = self.values.reshape(len(X), -1)
         self.sizes = X.shape[1:]
-        self.scatter = scatter(self.values, len(self.sizes))
+        self.scatter = scatter(rooted(self.values, weight), len(self.sizes))
 
     def __len__(self) -> int:
         """Return n."""
         return len(self.values)
+
+    def counted(self, posteriors: Array) -> Array:
+        """Count the posteriors of each sample as often as the sample. posteriors (n, K)."""
+        return posteriors if self.weight is None else posteriors * self.weight[:, np.newaxis]
+
+    def mean(self, values: Array) -> float:
+        """Average numbers of the samples. values (n,)."""
+        return float(np.average(values, weights=self.weight))
 
 
 @dataclass(frozen=True)
@@ -73,9 +83,10 @@ def doubly_enhanced(samples: CenteredSamples, start: Array, options: EMOptions) 
     found = GroupLasso(np.zeros((0, *samples.sizes)), 0.0, 0.0, 0)  # nothing to start from
     for step in range(1, options.max_iter + 1):
         exact = exact or step == options.max_iter  # the last one, whatever it is
-        covariances, rule, found = _enhanced(samples, responsibilities, found, options, exact)
+        counted = samples.counted(responsibilities)
+        covariances, rule, found = _enhanced(samples, counted, found, options, exact)
         before, responsibilities = responsibilities, posteriors(samples.flat, rule)
-        ended = _ended(before, responsibilities, options, step)
+        ended = _ended(samples, before, responsibilities, options, step)
         if len(rule.weights) > 1 and not found.coef.any():
             ended = "penalty"
         if exact and ended == "tol" and found.gap > LOOSE:
@@ -88,11 +99,13 @@ def doubly_enhanced(samples: CenteredSamples, start: Array, options: EMOptions) 
     )
 
 
-def _ended(before: Array, after: Array, options: EMOptions, step: int) -> str:
+def _ended(
+    samples: CenteredSamples, before: Array, after: Array, options: EMOptions, step: int
+) -> str:
     """Return the stopping rule that holds, or ""."""
-    if after.sum(axis=0).min() < EMPTY:
+    if samples.counted(after).sum(axis=0).min() < EMPTY:
         return "empty"
-    if np.abs(after - before).sum() / 2 <= options.tol * len(after):
+    if samples.counted(np.abs(after - before)).sum() / 2 <= options.tol * samples.total:
         return "tol"
     return "max_iter" if step == options.max_iter else ""
 
@@ -110,7 +123,7 @@ def _enhanced(
     first = None
     if options.scale == "first_entry":
         first = float(
-            (samples.flat[:, 0] @ samples.flat[:, 0] - counts @ means[:, 0] ** 2) / len(samples)
+            samples.mean(samples.flat[:, 0] ** 2) - counts @ means[:, 0] ** 2 / samples.total
         )
     shaped = means.reshape(-1, *samples.sizes)
     covariances = moment_covariances(samples.scatter, counts, shaped, first_variance=first)
@@ -129,7 +142,7 @@ def _enhanced(
         most_entering=None if exact else MAX_ENTERING,
     )
     B = compared.spread @ found.coef.reshape(len(found.coef), -1)
-    return covariances, Rule(counts / len(samples), means, B, compared.middle @ means), found
+    return covariances, Rule(counts / samples.total, means, B, compared.middle @ means), found
 
 
 def expectation_maximization(
@@ -138,29 +151,30 @@ def expectation_maximization(
     """Fit by maximum likelihood. start (n, K)."""
     # Mutoh 2023, section 2.1 and equation (3). All is computed in coordinates in which the samples are whitened; each
     # M step whitens them further by what it finds (`WhitenedSamples.sweep`), which is little once it has settled.
-    responsibilities = start
-    counts = responsibilities.sum(axis=0)
-    first = (responsibilities.T @ samples.flat) / counts[:, np.newaxis]
+    responsibilities, counted = start, samples.counted(start)
+    counts = counted.sum(axis=0)
+    first = (counted.T @ samples.flat) / counts[:, np.newaxis]
     shaped = first.reshape(-1, *samples.sizes)
-    whitened = WhitenedSamples(samples.values)
+    whitened = WhitenedSamples(samples.values, samples.weight)
     whitened.whiten(
         shrunken(moment_covariances(samples.scatter, counts, shaped), options.shrinkage)
     )
     for step in range(1, options.max_iter + 1):
-        counts = responsibilities.sum(axis=0)
+        counted = samples.counted(responsibilities)
+        counts = counted.sum(axis=0)
         shaped, changed = whitened.sweep(
             counts,
-            _means_in(whitened, responsibilities),
+            _means_in(whitened, counted),
             shrinkage=options.shrinkage,
             tol=options.tol,
         )
-        centers, weights = shaped.reshape(len(counts), -1), counts / len(samples)
+        centers, weights = shaped.reshape(len(counts), -1), counts / samples.total
         rule = Rule(weights, centers, centers, np.zeros_like(centers[0]))
         before, responsibilities = (
             responsibilities,
             posteriors(whitened.values.reshape(len(samples), -1), rule),
         )
-        ended = _ended(before, responsibilities, options, step)
+        ended = _ended(samples, before, responsibilities, options, step)
         if ended == "tol" and changed > SETTLED * options.tol:
             ended = "max_iter" if step == options.max_iter else ""
         if ended:
@@ -191,6 +205,6 @@ def _finished(
 ) -> TensorFit:
     """Compute the objective by which starts are compared."""
     means = implied_means(rule, covariances, samples.sizes)
-    likelihood = log_densities(samples.values, rule.weights, means, covariances).mean()
+    likelihood = samples.mean(log_densities(samples.values, rule.weights, means, covariances))
     cost = options.penalty * options.contrasts.cost(rule.discriminants)
-    return TensorFit(rule, covariances, responsibilities, float(likelihood) - cost, *status)
+    return TensorFit(rule, covariances, responsibilities, likelihood - cost, *status)

@@ -31,7 +31,7 @@ def starts(
 
     seed = int(generator.integers(2**31))
     found: list[tuple[str, Array]] = []
-    white = samples.flat
+    white: Array = samples.flat
     if {"whitened_kmeans", "random"} & set(kinds):
         try:
             white = whitened(samples, shrinkage)
@@ -41,11 +41,12 @@ def starts(
             white = samples.flat
     for kind, rows in (("kmeans", samples.flat), ("whitened_kmeans", white)):
         if kind in kinds:
-            kmeans = KMeans(n_components, n_init=KMEANS_STARTS, random_state=seed).fit(rows)
+            kmeans = KMeans(n_components, n_init=KMEANS_STARTS, random_state=seed)
+            kmeans.fit(rows, sample_weight=samples.weight)
             found.append((kind, one_hot(kmeans.labels_, n_components)))
     if "random" in kinds:
         for draw in range(n_random):
-            centers = white[generator.choice(len(white), size=n_components, replace=False)]
+            centers = white[_drawn(samples, n_components, generator)]
             nearest = cdist(white, centers).argmin(axis=1)
             found.append((f"random {draw}", one_hot(nearest, n_components)))
     return [(name, guess) for name, guess in found if guess.any(axis=0).all()]
@@ -53,14 +54,20 @@ def starts(
 
 def whitened(samples: CenteredSamples, shrinkage: float = 0.0) -> Array:
     """Take the covariances of all samples together out of them, (n, p)."""
-    white = WhitenedSamples(samples.values)
-    whole, none = np.array([float(len(samples))]), np.zeros((1, *samples.sizes))
+    white = WhitenedSamples(samples.values, samples.weight)
+    whole, none = np.array([float(samples.total)]), np.zeros((1, *samples.sizes))
     white.whiten(shrunken(moment_covariances(samples.scatter, whole, none), shrinkage))
     for _ in range(SWEEPS):
         _, changed = white.sweep(whole, none, shrinkage=shrinkage)
         if changed <= NEAR:
             break
     return white.values.reshape(len(samples), -1)
+
+
+def _drawn(samples: CenteredSamples, size: int, generator: np.random.Generator) -> Labels:
+    """Draw different samples, each as likely as it counts, (size,)."""
+    chance = None if samples.weight is None else samples.weight / samples.total
+    return generator.choice(len(samples), size=size, replace=False, p=chance)
 
 
 def one_hot(labels: Labels, n_components: int) -> Array:

@@ -35,6 +35,7 @@ from lvmkit.core.validation import (
     require_one_of,
     require_range,
     require_seed,
+    sample_weights,
 )
 from lvmkit.mixtures._rows import of_rows
 from lvmkit.tensors.contrasts import contrasts
@@ -77,8 +78,16 @@ class TensorSearch:
     """Samples, starts and penalties of a fit, once they are checked. rows (n, p_1, ..., p_M)."""
 
     def __init__(
-        self, model: Any, rows: Array, *, penalties: Sequence[float] | None = None
+        self,
+        model: Any,
+        rows: Array,
+        *,
+        weight: Array | None = None,
+        penalties: Sequence[float] | None = None,
     ) -> None:
+        # Samples that do not count are left out; they are judged by the fit.
+        self.rows, self.kept = rows, slice(None) if weight is None else weight > 0
+        rows, weight = rows[self.kept], None if weight is None else weight[self.kept]
         self.n_components = model.n_components
         self.method = model.method
         if isinstance(self.n_components, int) and self.n_components > len(rows):
@@ -88,10 +97,11 @@ class TensorSearch:
         self.reference = model.reference
         self._bic_of_one: float | None = None
         require_estimable(rows, self.n_components, model.shrinkage)
-        self.samples = CenteredSamples(rows)
+        self.samples = CenteredSamples(rows, weight)
         self.given = not isinstance(model.init, str)
         if self.given:
-            guesses = [("given", first_guess(model.init, len(rows), self.n_components))]
+            given = first_guess(model.init, len(self.rows), self.n_components)
+            guesses = [("given", given[self.kept])]
         else:
             with single_threaded_blas():
                 guesses = starts(
@@ -153,12 +163,21 @@ class TensorSearch:
             by_weight.insert(self.reference, self.reference)
         return np.array(by_weight)
 
+    def posteriors_of_all(self, fit: TensorFit) -> Array:
+        """Return the posteriors of all samples, also of those that do not count, (n, K)."""
+        if len(fit.posteriors) == len(self.rows):
+            return fit.posteriors
+        away = (self.rows - self.samples.center).reshape(len(self.rows), -1)
+        found = posteriors(away, fit.rule)
+        found[self.kept] = fit.posteriors
+        return found
+
     def bic_of_one(self) -> float:
         """Return the Bayesian information criterion of a single cluster."""
         if self._bic_of_one is None:
             one = replace(self.options, contrasts=contrasts(1), penalty=0.0)
             alone = best_of(self.samples, [np.ones((len(self.samples), 1))], one, self.method, map)
-            self._bic_of_one = bic(alone, len(self.samples))
+            self._bic_of_one = bic(alone, self.samples.total)
         return self._bic_of_one
 
 
@@ -474,7 +493,14 @@ class TensorNormalMixture(
         """Refuse options out of range."""
         checked_options(self)
 
-    def fit(self, X: Any, y: Any = None, *, progress: Progress | bool | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        progress: Progress | bool | None = None,
+    ) -> Self:
         """Find clusters of tensors.
 
         Parameters
@@ -483,6 +509,9 @@ class TensorNormalMixture(
             Samples: vectors, matrices or tensors of any order.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each sample counts, at least 0; a weight of 2 is the same as two such samples, but for what starts
+            draw (none, if `init` is given). Samples must suffice for the covariances without being counted twice.
         progress : callable or bool, optional
             True shows a bar. A callable is called with a text and the fraction done; raising from it cancels the fit.
 
@@ -504,7 +533,8 @@ class TensorNormalMixture(
         ConvergenceWarning
             If `max_iter` was reached.
         """
-        search = TensorSearch(self, self.checked(X, reset=True))
+        rows = self.checked(X, reset=True)
+        search = TensorSearch(self, rows, weight=sample_weights(sample_weight, len(rows), X))
         with (
             single_threaded_blas(),
             progress_callback(progress) as tell,
@@ -605,7 +635,7 @@ class TensorNormalMixture(
         means = self.density_means_.reshape(len(self.weights_), -1)
         return log_densities(rows, self.weights_, means, self.density_covariances_)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the mean log-density of the samples.
 
         Parameters
@@ -614,13 +644,16 @@ class TensorNormalMixture(
             Samples.
         y : None
             Ignored.
+        sample_weight : array (n,), optional
+            How often each sample counts, at least 0.
 
         Returns
         -------
         float
             Nats per sample; larger is better.
         """
-        return float(self.score_samples(X).mean())
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=sample_weights(sample_weight, len(logs), X)))
 
     def bic(self, X: Any) -> float:
         """Return the Bayesian information criterion of the samples.
@@ -721,7 +754,7 @@ class TensorNormalMixture(
 
     def _keep(self, search: TensorSearch, founds: Sequence[Found]) -> None:
         """Set the attributes of the best fit of a path, and warn of its problems."""
-        n = len(search.samples)
+        n = search.samples.total
         found = founds[0] if len(founds) == 1 else chosen(founds, n, search.bic_of_one())
         if len(search.penalties) > 1:
             self.path_ = pd.DataFrame(
@@ -763,11 +796,11 @@ class TensorNormalMixture(
         B = rule.discriminants[order]
         self.discriminants_ = (B[1:] - B[0]).reshape(len(B) - 1, *samples.sizes)
         self.selected_ = self.discriminants_.any(axis=0)
-        self.posteriors_ = fit.posteriors[:, order]
+        self.posteriors_ = search.posteriors_of_all(fit)[:, order]
         self.labels_ = self.posteriors_.argmax(axis=1)
         self.penalty_, self.gap_ = float(found.penalty), fit.gap
         self.log_likelihood_ = found.density.log_likelihood
-        self.bic_ = float(bic(found, len(samples)))
+        self.bic_ = float(bic(found, samples.total))
         self.density_means_ = found.density.means[order].reshape(shape) + samples.center
         self.density_covariances_ = scaled(found.density.covariances, search.options.scale)
         self.n_iter_, self.stopped_by_ = fit.n_iter, fit.stopped_by

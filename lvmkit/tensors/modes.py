@@ -47,6 +47,11 @@ class Product:
         return X.reshape(*samples, *self._shape)
 
 
+def rooted(X: Array, weight: Array | None) -> Array:
+    """Multiply samples by the roots of their weights, for sums of products. X (n, p_1, ..., p_M), weight (n,)."""
+    return X if weight is None else X * np.sqrt(weight).reshape(-1, *[1] * (X.ndim - 1))
+
+
 def scatter(X: Array, order: int) -> list[Array]:
     """Sum the products of the unfolded tensors with themselves, (p_m, p_m) a mode. X (..., p_1, ..., p_M)."""
     sizes = X.shape[X.ndim - order :]

@@ -124,7 +124,8 @@ def largest_penalty(samples: CenteredSamples, starts: Sequence[Array], options: 
     compared = options.contrasts
     lengths = []
     for start in starts:
-        means = (start.T @ samples.flat) / start.sum(axis=0)[:, np.newaxis]
+        counted = samples.counted(start)
+        means = (counted.T @ samples.flat) / counted.sum(axis=0)[:, np.newaxis]
         lengths.append(np.linalg.norm(compared.differences @ means, axis=0).max())
     return float(max(lengths) / compared.factor)
 
@@ -154,7 +155,7 @@ def path_of(
         if fit.stopped_by in DEGENERATE:
             continue
         before = [fit.posteriors]
-        value = bic(found, len(samples))
+        value = bic(found, samples.total)
         lowest, since = (value, 0) if value < lowest else (lowest, since + 1)
         if patience is not None and lowest < bar and since >= patience:
             return
@@ -167,14 +168,14 @@ def _followed(found: Found) -> list[int]:
     return [start for at, start in enumerate(found.origins) if start >= 0 and at not in worst]
 
 
-def chosen(founds: Sequence[Found], n_samples: int, bar: float) -> Found:
+def chosen(founds: Sequence[Found], n_samples: float, bar: float) -> Found:
     """Choose among penalties."""
     sound = [found for found in founds if found.fit.stopped_by not in DEGENERATE] or founds
     best = min(sound, key=lambda found: bic(found, n_samples))
     return best if bic(best, n_samples) < bar else sound[-1]
 
 
-def bic(found: Found, n_samples: int) -> float:
+def bic(found: Found, n_samples: float) -> float:
     """Return the Bayesian information criterion of the best of several starts."""
     fit = found.fit
     return -2 * found.density.log_likelihood + np.log(n_samples) * n_parameters(

@@ -7,7 +7,7 @@ from scipy import linalg
 
 from lvmkit.core.typing import Array
 from lvmkit.tensors.covariances import moment_covariances, shrunken
-from lvmkit.tensors.modes import multiply, scatter
+from lvmkit.tensors.modes import multiply, rooted, scatter
 
 BACK = 0.5
 """A change that undoes more than this share of the last went too far."""
@@ -18,8 +18,9 @@ ROUNDING = 1e-13
 class WhitenedSamples:
     """Samples in coordinates in which their covariances are the identity, and how to get there and back."""
 
-    def __init__(self, X: Array) -> None:
-        self.values = X
+    def __init__(self, X: Array, weight: Array | None = None) -> None:
+        self.values, self._weight = X, weight
+        self._total = len(X) if weight is None else float(weight.sum())
         self.factors = [np.eye(size) for size in X.shape[1:]]
         self._offs = [np.zeros((size, size)) for size in X.shape[1:]]  # before the last sweep
 
@@ -96,15 +97,17 @@ class WhitenedSamples:
 
     def _rescaled(self, counts: Array, means: Array) -> tuple[Array, float]:
         """Bring the variance within clusters to 1; return the means, and the deviation before."""
-        left = np.vdot(self.values, self.values) - counts @ squares(means)
-        deviation = float(np.sqrt(left / self.values.size))
+        counted = rooted(self.values, self._weight)
+        left = np.vdot(counted, counted) - counts @ squares(means)
+        deviation = float(np.sqrt(left / (self._total * self.values[0].size)))
         self.values = self.values / deviation
         self.factors = [self.factors[0] * deviation, *self.factors[1:]]
         return means / deviation, deviation
 
     def _shapes(self, counts: Array, means: Array, shrinkage: float) -> list[Array]:
         """Return the covariances within clusters, with mean diagonal 1."""
-        found = moment_covariances(scatter(self.values, self.values.ndim - 1), counts, means)
+        counted = rooted(self.values, self._weight)
+        found = moment_covariances(scatter(counted, counted.ndim - 1), counts, means)
         if shrinkage:
             known = [f @ part @ f.T for f, part in zip(self.factors, found, strict=True)]
             back = self.unwound()
