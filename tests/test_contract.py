@@ -28,8 +28,8 @@ TAKEN_FOR_CLASSIFIER = (
 NEGATIVE = "the check feeds a clusterer negative numbers, whatever its tags say; counts have none"
 
 FEW = (
-    "the check's samples are too few, or too much alike, for a covariance, which a ValueError says; that weights are the "
-    "same as repeated samples is tested in tests/tensors/test_sample_weight.py"
+    "the check's samples are too few, or too much alike, for a covariance, which a ValueError says; that weights are "
+    "the same as repeated samples is tested in tests/tensors/test_sample_weight.py"
 )
 
 

@@ -1,8 +1,10 @@
 """Options of estimators, declared as data: what each may be, checked when a fit begins."""
 
 from collections.abc import Callable, Iterable, Mapping
+from math import inf
 from typing import Any
 
+from lvmkit.core.parallel import workers_of
 from lvmkit.core.validation import listed, require_flag, require_number, require_seed
 
 Option = Callable[[Any, str], None]
@@ -19,13 +21,24 @@ def check_options(model: Any, options: Mapping[str, Option]) -> None:
 
 
 def number(
-    least: float, *, whole: bool = False, above: bool = False, optional: bool = False
+    least: float,
+    *,
+    most: float = inf,
+    below: float = inf,
+    whole: bool = False,
+    above: bool = False,
+    optional: bool = False,
 ) -> Option:
-    """Declare a number of at least, or above, a bound; optional ones may be None."""
+    """Declare a number of at least, or above, a bound, and at most, or below, another; optional ones may be None."""
 
     def refuse(value: Any, name: str) -> None:
-        if not (optional and value is None):
-            require_number(value, name, least=least, whole=whole, above=above)
+        if optional and value is None:
+            return
+        require_number(value, name, least=least, whole=whole, above=above)
+        if value > most or value >= below:
+            bound = f"at most {most:g}" if most < inf else f"below {below:g}"
+            msg = f"{name} must be {bound}; found {value!r}"
+            raise ValueError(msg)
 
     return refuse
 
@@ -40,12 +53,31 @@ def share(value: Any, name: str) -> None:
 
 def one_of(known: Iterable[str], *, optional: bool = False) -> Option:
     """Declare a name among those known; optional ones may be None."""
-    names = list(known)
+    names, none = list(known), ", or None" if optional else ""
 
     def refuse(value: Any, name: str) -> None:
         fits = isinstance(value, str) and value in names
         if not (fits or (optional and value is None)):
-            msg = f"{name}={value!r} is unknown; choose one of {listed(names, 6)}"
+            msg = f"{name}={value!r} is not known; choose one of {listed(names, 6)}{none}"
             raise ValueError(msg)
+
+    return refuse
+
+
+def n_jobs(value: Any, name: str) -> None:
+    """Refuse what is no number of threads."""
+    del name
+    workers_of(value)
+
+
+def anything(value: Any, name: str) -> None:
+    """Refuse nothing: the fit itself looks at it, beside the data."""
+
+
+def either(text: Option, other: Option) -> Option:
+    """Declare a name, or something else."""
+
+    def refuse(value: Any, name: str) -> None:
+        (text if isinstance(value, str) else other)(value, name)
 
     return refuse

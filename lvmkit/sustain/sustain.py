@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features, moved
+from lvmkit.core.options import Option, check_options, flag, n_jobs, number, seed
 from lvmkit.core.parallel import single_threaded_blas, workers_of
 from lvmkit.core.progress import progress_callback
 from lvmkit.core.stored import StoredModel, require_names
@@ -16,9 +17,6 @@ from lvmkit.core.typing import Progress, RandomState
 from lvmkit.core.validation import (
     check_matrix,
     parts_of,
-    require_flag,
-    require_number,
-    require_seed,
     require_text,
 )
 from lvmkit.sustain import validation
@@ -132,6 +130,16 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
     _trace_key = "fit_trace_"
     _array_kinds: ClassVar[dict[str, str]] = {"factor_*": "i"}
     _list_params: ClassVar[tuple[str, ...]] = ("max_score", "min_score")
+    _options: ClassVar[dict[str, Option]] = {
+        "n_components": number(1, whole=True),
+        "n_init": number(1, whole=True),
+        "max_iter": number(1, whole=True),
+        "n_passes": number(1, whole=True),
+        "tol": number(0),
+        "round_counts": flag,
+        "random_state": seed,
+        "n_jobs": n_jobs,
+    }
 
     def __init__(
         self,
@@ -197,7 +205,7 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
             If an option or entry is out of range, a mode has size 1, all counts are 0, or R exceeds what the modes
             allow.
         """
-        self._check_numbers()
+        check_options(self, self._options)
         workers = workers_of(self.n_jobs)
         data = self._unfolded(X, reset=True)
         require_possible(data.shape, self.n_components, self.mode_names_)
@@ -363,19 +371,9 @@ class SUSTain(ClassNamePrefixFeaturesOutMixin, TransformerMixin, StoredModel, Ba
             model.feature_names_in_ = np.asarray(model.mode_labels_[1], dtype=object)
         return model
 
-    def _check_numbers(self) -> None:
-        """Refuse options out of range that have nothing to do with the modes."""
-        require_number(self.n_components, "n_components", least=1, whole=True)
-        for name, least in (("n_init", 1), ("max_iter", 1), ("n_passes", 1)):
-            require_number(getattr(self, name), name, least=least, whole=True)
-        require_number(self.tol, "tol", least=0)
-        require_flag(self.round_counts, "round_counts")
-        require_seed(self.random_state)
-        workers_of(self.n_jobs)
-
     def _check_options(self, order: int) -> list[Box]:
         """Refuse options out of range; return what the scores of each of `order` modes may be."""
-        self._check_numbers()
+        check_options(self, self._options)
         return boxes_of(self.min_score, self.max_score, order)
 
     def _to_arrays(self) -> dict[str, Any]:

@@ -20,7 +20,17 @@ from lvmkit.core import features
 from lvmkit.core.arguments import checked
 from lvmkit.core.features import fingerprint
 from lvmkit.core.linalg import generator_of
-from lvmkit.core.parallel import single_threaded_blas, workers_of
+from lvmkit.core.options import (
+    Option,
+    anything,
+    check_options,
+    either,
+    n_jobs,
+    number,
+    one_of,
+    seed,
+)
+from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import progress_callback
 from lvmkit.core.stored import StoredModel, require_shape
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
@@ -32,9 +42,7 @@ from lvmkit.core.validation import (
     listed,
     parts_of,
     require_number,
-    require_one_of,
     require_range,
-    require_seed,
     sample_weights,
 )
 from lvmkit.mixtures._rows import of_rows
@@ -70,6 +78,21 @@ from lvmkit.tensors.validation import (
     require_independent,
 )
 
+OPTIONS: dict[str, Option] = {
+    "n_components": number(1, whole=True),
+    "n_init": number(1, whole=True),
+    "max_iter": number(1, whole=True),
+    "tol": number(0),
+    "shrinkage": number(0, below=1),
+    "random_state": seed,
+    "n_jobs": n_jobs,
+    "method": one_of(METHODS),
+    "scale": one_of(SCALES),
+    "init": either(one_of(("best", *KINDS)), anything),
+    "penalty": either(one_of(("bic",)), number(0)),
+    "reference": number(0, whole=True, optional=True),
+}
+"""What parameters may be."""
 LARGEST = 1e100
 """Numbers above it, or all below its inverse, are refused."""
 
@@ -183,29 +206,10 @@ class TensorSearch:
 
 def checked_options(model: Any) -> EMOptions:
     """Refuse options of a model that are out of range."""
-    require_number(model.n_components, "n_components", least=1, whole=True)
-    require_number(model.n_init, "n_init", least=1, whole=True)
-    require_number(model.max_iter, "max_iter", least=1, whole=True)
-    require_number(model.tol, "tol", least=0)
-    require_number(model.shrinkage, "shrinkage", least=0)
-    if model.shrinkage >= 1:
-        msg = f"shrinkage must be below 1; found {model.shrinkage!r}"
+    check_options(model, OPTIONS)
+    if model.reference is not None and model.reference >= model.n_components:
+        msg = f"reference={model.reference} is no cluster; they run from 0 to {model.n_components - 1}"
         raise ValueError(msg)
-    require_seed(model.random_state)
-    workers_of(model.n_jobs)
-    require_one_of(model.method, "method", tuple(METHODS))
-    require_one_of(model.scale, "scale", SCALES)
-    if isinstance(model.init, str):
-        require_one_of(model.init, "init", ("best", *KINDS))
-    if isinstance(model.penalty, str):
-        require_one_of(model.penalty, "penalty", ("bic",))
-    else:
-        require_number(model.penalty, "penalty", least=0)
-    if model.reference is not None:
-        require_number(model.reference, "reference", least=0, whole=True)
-        if model.reference >= model.n_components:
-            msg = f"reference={model.reference} is no cluster; they run from 0 to {model.n_components - 1}"
-            raise ValueError(msg)
     return EMOptions(
         contrasts(model.n_components, model.reference),
         penalty=0.0 if isinstance(model.penalty, str) else float(model.penalty),

@@ -128,6 +128,8 @@ def as_arrays(nodes: Sequence[Node]) -> dict[str, Any]:
             for name in ("centers", "discriminators", "offsets")
         },
     }
+    if any(node.weight is not None for node in nodes):
+        columns["weight"] = [node.mass for node in nodes]
     return {PREFIX + name: np.array(values) for name, values in columns.items()}
 
 
@@ -168,6 +170,7 @@ def nodes_of(arrays: dict[str, Any]) -> tuple[Node, ...]:
                 strength=float(column["strength"][i]),
                 support=float(column["support"][i]),
                 reason=str(column["reason"][i]),
+                weight=float(column["weight"][i]) if "weight" in column else None,
             )
         )
     return tuple(nodes)
@@ -202,6 +205,11 @@ def _require_columns(column: dict[str, Any]) -> None:
         raise ValueError(msg)
     if n and column["size"].min() < 1:
         msg = f"a node of the tree holds {column['size'].min()} rows"
+        raise ValueError(msg)
+    if "weight" in column and (
+        column["weight"].shape != (n,) or (n and column["weight"].min() < 0)
+    ):
+        msg = "weight of the tree is not a number of at least 0 for each node"
         raise ValueError(msg)
     for name in ("strength", "support"):
         if (np.abs(column[name]) > 1 + 1e-9).any():

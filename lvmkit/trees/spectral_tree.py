@@ -1,5 +1,6 @@
 """Spectral tree: rows split in two by the method of moments, recursively."""
 
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, ClassVar, Self
 
@@ -9,16 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from lvmkit.core import features
 from lvmkit.core.linalg import generator_of
+from lvmkit.core.options import Option, flag, number, one_of, seed
 from lvmkit.core.parallel import single_threaded_blas
 from lvmkit.core.progress import callback_of
 from lvmkit.core.stored import require_same
 from lvmkit.core.typing import Array, Labels, Progress, RandomState
 from lvmkit.core.validation import (
     listed,
-    require_flag,
-    require_number,
     require_range,
-    require_seed,
     sample_weights,
     warn,
 )
@@ -41,6 +40,14 @@ FEW_ROWS = 10
 
 SPLITS = ("data", "model", "pddp", "kmeans")
 FAMILIES: dict[str, Family] = {"bernoulli": BERNOULLI, "topic": MULTINOMIAL}
+
+
+def _support(value: Any, name: str) -> None:
+    """Refuse what is no adjusted Rand index that splits may be asked for."""
+    number(0, above=True, optional=True)(value, name)
+    if value is not None and value > 1:
+        msg = f"{name} must be an adjusted Rand index, at most 1; found {value!r}"
+        raise ValueError(msg)
 
 
 class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, RowModel):
@@ -132,6 +139,18 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
     _fewest_rows = 1
 
     _array_kinds: ClassVar[dict[str, str]] = NODE_KINDS
+    _options: ClassVar[Mapping[str, Option]] = {
+        "max_depth": number(0, whole=True, optional=True),
+        "max_leaf_nodes": number(1, whole=True, optional=True),
+        "min_samples_leaf": number(1, whole=True),
+        "n_resamples": number(1, whole=True),
+        "equalize": number(0, most=1),
+        "em": flag,
+        "random_state": seed,
+        "min_support": _support,
+        "split": one_of(SPLITS),
+        "family": one_of(FAMILIES, optional=True),
+    }
 
     def __init__(
         self,
@@ -412,32 +431,6 @@ class SpectralTree(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMix
             if key in arrays:
                 require_same(getattr(model, key), arrays[key], key)
         return model
-
-    def _check_options(self) -> None:
-        """Refuse options out of range."""
-        for name, least in (("max_depth", 0), ("max_leaf_nodes", 1)):
-            if getattr(self, name) is not None:
-                require_number(getattr(self, name), name, least=least, whole=True)
-        require_number(self.min_samples_leaf, "min_samples_leaf", least=1, whole=True)
-        require_number(self.n_resamples, "n_resamples", least=1, whole=True)
-        require_number(self.equalize, "equalize", least=0)
-        if self.equalize > 1:
-            msg = f"equalize is a power from 0 to 1; found {self.equalize!r}"
-            raise ValueError(msg)
-        require_flag(self.em, "em")
-        require_seed(self.random_state)
-        if self.min_support is not None:
-            require_number(self.min_support, "min_support", least=0, above=True)
-            if self.min_support > 1:
-                msg = f"min_support must be an adjusted Rand index, at most 1; found {self.min_support!r}"
-                raise ValueError(msg)
-        if not isinstance(self.split, str) or self.split not in SPLITS:
-            msg = f"split={self.split!r} is unknown; choose one of {listed(SPLITS)}"
-            raise ValueError(msg)
-        known = self.family is None or (isinstance(self.family, str) and self.family in FAMILIES)
-        if not known:
-            msg = f"family={self.family!r} is unknown; choose one of {listed(FAMILIES)}, or None"
-            raise ValueError(msg)
 
 
 def _caution(sizes: list[int]) -> str:

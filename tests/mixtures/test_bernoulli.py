@@ -247,7 +247,7 @@ def test_binarize_counts_what_exceeds_it():
 
 
 def test_a_decomposition_is_a_name():
-    with pytest.raises(ValueError, match=r"decomposition=\[\] is unknown; choose one of"):
+    with pytest.raises(ValueError, match=r"decomposition=\[\] is not known; choose one of"):
         BernoulliMixture(3, decomposition=[]).fit(ROWS)
 
 

@@ -152,7 +152,7 @@ def test_empty_first_blocks_are_refused():
     ("options", "message"),
     [
         ({"em": False, "init": "random"}, "init='random' uses none"),
-        ({"decomposition": "svdt"}, "decomposition='svdt' is unknown"),
+        ({"decomposition": "svdt"}, "decomposition='svdt' is not known"),
         ({"decomposition": "power", "init": "3v-tpm"}, "leave it out"),
         ({"decomposition": "power", "init": ([1.0], [[0.5] * 60])}, "leave it out"),
     ],

@@ -237,9 +237,9 @@ def test_words_that_never_occur_are_told_and_stay_zero(single):
 
 def test_unknown_options_are_refused():
     X = np.ones((10, 4))
-    with pytest.raises(ValueError, match="decomposition='svt' is unknown"):
+    with pytest.raises(ValueError, match="decomposition='svt' is not known"):
         SingleTopic(2, decomposition="svt").fit(X)
-    with pytest.raises(ValueError, match="moments='zou' is unknown"):
+    with pytest.raises(ValueError, match="moments='zou' is not known"):
         SingleTopic(2, moments="zou").fit(X)
     with pytest.raises(ValueError, match="alpha0"):
         LatentDirichlet(2, alpha0=0.0).fit(X)

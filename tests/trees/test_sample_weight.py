@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
+import lvmkit
 from lvmkit import SpectralTree
 from lvmkit.core.validation import DataWarning
 from lvmkit.datasets import load_discharges, make_bernoulli_mixture, make_topics
@@ -96,3 +97,19 @@ def test_leaves_of_too_few_rows_are_told_in_numbers():
 def test_planted_clusters_raise_no_doubt(seed):
     data = make_bernoulli_mixture(2_000, 60, 4, random_state=seed)
     assert SpectralTree(max_depth=2).fit(data.X).caution_ == ""
+
+
+def test_a_weighted_tree_comes_back_from_its_file(tmp_path):
+    weight = np.random.default_rng(1).integers(1, 4, 600)
+    tree = SpectralTree().fit(BINARY, sample_weight=weight)
+    again = lvmkit.load(lvmkit.save(tree, tmp_path / "tree"))
+    np.testing.assert_array_equal(again.weights_, tree.weights_)
+    assert [node.weight for node in again.nodes_] == [node.weight for node in tree.nodes_]
+    path = tmp_path / "tree"
+    with np.load(path) as stored:
+        arrays = dict(stored)
+    for change in (lambda v: -v, lambda v: v[1:]):
+        with path.open("wb") as file:
+            np.savez(file, **(arrays | {"tree_weight": change(arrays["tree_weight"])}))
+        with pytest.raises(ValueError, match="weight of the tree"):
+            lvmkit.load(path)
