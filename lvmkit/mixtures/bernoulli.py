@@ -24,6 +24,8 @@ from lvmkit.mixtures.e_step import MixtureParams, smoothed
 from lvmkit.mixtures.em import EMResult, accelerated, run_em
 from lvmkit.mixtures.families import BERNOULLI, Prior
 from lvmkit.mixtures.initialization import (
+    FINE,
+    ROUGH,
     Method,
     asvtd_start,
     bernoulli_start,
@@ -411,6 +413,7 @@ class BernoulliMixture(BaseMixture):
             tell,
             method=self._method(),
             sample_weight=data.weight,
+            tol=ROUGH if self.em else FINE,
         )
         return start
 

@@ -34,7 +34,7 @@ DENSE_MOMENTS = 4_000
 """Up to this many features the second moment is held as a matrix (128 MB); beyond, as an operator."""
 
 ROUGH, FINE = 1e-3, 1e-5
-"""Relative change at which the diagonal of the second moment is known well enough to search by, or to tell."""
+"""Relative change at which the diagonal of the second moment is known well enough to start EM, or to be told itself."""
 
 
 class Method(NamedTuple):
@@ -171,6 +171,7 @@ def bernoulli_start(
     *,
     method: Method = OWN,
     sample_weight: Array | None = None,
+    tol: float = FINE,
 ) -> tuple[MixtureParams, float]:
     """Return the start from moments that `init` names, clipped to valid probabilities."""
     if k == 1:
@@ -180,7 +181,7 @@ def bernoulli_start(
         seen = three_view_start(X, k, init, generator, progress, sample_weight)
         found, clipped = clipped_components(seen)
     else:
-        begin = asvtd_start if init == "asvtd" else partial(corrected_start, tol=FINE)
+        begin = asvtd_start if init == "asvtd" else partial(corrected_start, tol=tol)
         found, clipped = clipped_components(begin(X, k, progress, method, sample_weight))
     if clipped > LARGE_CLIP and init == "corrected":
         # Too few rows or features to correct by: the raw moments, which never need clipping, may do better.
