@@ -75,13 +75,19 @@ NUMBERS = {
     "topics": ("--components", "--min-documents", "--max-words", "--port"),
     "tree": ("--depth", "--leaves", "--smallest", "--port"),
     "cards": ("--components", "--max-score", "--port"),
+    "stability": ("--components", "--repeats", "--port"),
+    "covariates": ("--steps", "--port"),
+    "tensors": ("--components", "--port"),
     "report": ("--components",),
 }
 
 
 @pytest.mark.parametrize("command", NUMBERS)
 def test_absurd_numbers_are_refused_in_a_line(command, capsys):
-    files = {"topics": ["texts"], "report": ["a.csv", "b.html"]}.get(command, [])
+    files = {"topics": ["texts"], "report": ["a.csv", "b.html"], "tensors": ["eeg"]}.get(
+        command, []
+    )
+    files = ["--outcome", "sex"] if command == "covariates" else files
     for option in NUMBERS[command]:
         for text in ABSURD:
             if (option, text) == ("--port", "0"):  # takes a free one
@@ -94,7 +100,7 @@ def test_absurd_numbers_are_refused_in_a_line(command, capsys):
             assert len(last) < 200
 
 
-@pytest.mark.parametrize("command", ["explore", "topics", "tree", "cards"])
+@pytest.mark.parametrize("command", ["explore", "topics", "tree", "cards", "stability"])
 def test_an_empty_token_is_refused_before_the_work(command, monkeypatch, capsys):
     for place in ("datasets.load_discharges", "cohorts.from_texts"):
         monkeypatch.setattr(f"lvmkit.{place}", lambda *_, **__: pytest.fail("worked"))

@@ -44,7 +44,9 @@ class Workbench(ExplorerDashboard):
         )
         self.listen("open", "pressed", self._open_pressed)
         self.listen("columns", "pressed", self._columns_pressed)
-        if isinstance(cohort_or_path, (str, Path)):
+        if isinstance(cohort_or_path, Opened):  # read and fitted for all visitors of a server
+            self._show(cohort_or_path)
+        elif isinstance(cohort_or_path, (str, Path)):
             self._open(str(cohort_or_path), k=k)
         elif cohort_or_path is not None:
             if not isinstance(cohort_or_path, AnnData):

@@ -1,4 +1,4 @@
-"""The command ``lvmkit``: explore a cohort, its phenotypes or topics, write a report, fetch public data."""
+"""The command ``lvmkit``: open dashboards, write a report, fetch public data."""
 
 from __future__ import annotations
 
@@ -14,19 +14,16 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 from lvmkit.core.folders import expanded
-from lvmkit.core.reading import require_file
 from lvmkit.core.writing import in_words, replacing, require_place
+from lvmkit_widgets.server.commands import DASHBOARDS, READING, Entry, existing
 from lvmkit_widgets.server.parser import parser
-
-READING = ("text", "encoding", "language", "min_documents", "max_words")
-"""Options of `topics` that are those of `from_texts`, which has their defaults."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -95,11 +92,6 @@ def _in_words(message: str) -> str:
     return message.removeprefix("source: ")
 
 
-def _existing(text: str) -> Path:
-    """Return the path of a file that is there."""
-    return require_file(expanded(text))
-
-
 def _check_address(options: argparse.Namespace) -> None:
     """Refuse to open what is shown to other machines without a secret, before there is anything to show."""
     if options.token is not None and options.token != "new":
@@ -113,85 +105,11 @@ def _check_address(options: argparse.Namespace) -> None:
     raise ValueError(msg)
 
 
-def _cohort(options: argparse.Namespace) -> Any:
-    """Read the cohort of a file, or the bundled one."""
-    if options.file is None:
-        return import_module("lvmkit.datasets").load_discharges()
-    return import_module("lvmkit.cohorts.open_file").open_cohort(_existing(options.file))
-
-
-def _explore(options: argparse.Namespace) -> None:
-    """Serve the workbench until interrupted."""
-    workbench = import_module("lvmkit_widgets").Workbench  # or says what to install
+def _show(entry: Entry, options: argparse.Namespace) -> None:
+    """Fit what a dashboard shows, and serve it until interrupted."""
+    getattr(import_module("lvmkit_widgets"), entry.dashboard)  # or says what to install
     _check_address(options)
-    path = _existing(options.file) if options.file is not None else None
-    cohort = str(path) if path else "discharges"
-    _serve(lambda: workbench(cohort, k=options.components), options, title="lvmkit workbench")
-
-
-def _topics(options: argparse.Namespace) -> None:
-    """Fit topics to texts and serve them until interrupted."""
-    board = import_module("lvmkit_widgets").TopicRelevance  # or says what to install
-    _check_address(options)
-    corpus = _corpus(options)
-    if corpus.n_obs < 2:
-        msg = (
-            f"topics are found by what documents have in common, and {expanded(options.source).name!r} holds "
-            f"{corpus.n_obs}; give a folder of .txt files, or a table with one row per document"
-        )
-        raise ValueError(msg)
-    most = max(options.components)
-    if most > corpus.n_vars:
-        msg = (
-            f"--components {most} asks for more topics than there are words: {options.source} has "
-            f"{corpus.n_vars:,}; choose no more than that"
-        )
-        raise ValueError(msg)
-    model = getattr(import_module("lvmkit"), options.model)
-    models = [model(n_components=k).fit(corpus) for k in options.components]
-    name = expanded(options.source).resolve().name
-    _serve(lambda: board([copy(m) for m in models], corpus, name=name), options, title="Topics")
-
-
-def _tree(options: argparse.Namespace) -> None:
-    """Grow a tree and serve it until interrupted."""
-    board = import_module("lvmkit_widgets").TreeNavigator  # or says what to install
-    _check_address(options)
-    cohort = _cohort(options)
-    tree = import_module("lvmkit").SpectralTree(
-        max_depth=options.depth,
-        max_leaf_nodes=options.leaves,
-        min_samples_leaf=options.smallest,
-    )
-    tree.fit(cohort)
-    name = Path(options.file).name if options.file else ""
-    _serve(lambda: board(copy(tree), cohort, name=name), options, title="Tree")
-
-
-def _cards(options: argparse.Namespace) -> None:
-    """Find phenotypes and serve their cards until interrupted."""
-    board = import_module("lvmkit_widgets").ScoreCards  # or says what to install
-    _check_address(options)
-    cohort = _cohort(options)
-    model = import_module("lvmkit").SUSTain(options.components, max_score=options.max_score)
-    model.fit(cohort)
-    name = Path(options.file).name if options.file else ""
-    _serve(lambda: board(copy(model), cohort, name=name), options, title="Score cards")
-
-
-def _corpus(options: argparse.Namespace) -> Any:
-    """Read texts or counts."""
-    path = expanded(options.source)
-    given = {name: value for name in READING if (value := getattr(options, name)) is not None}
-    if path.suffix.lower() != ".h5ad":
-        if given.get("language") == "none":
-            given["language"] = None
-        return import_module("lvmkit.cohorts").from_texts(path, **given)
-    if given:
-        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        msg = f"{named} tell how to read texts, and {path.name} holds counts: leave them out"
-        raise ValueError(msg)
-    return import_module("lvmkit.cohorts._h5ad").read_h5ad(_existing(options.source))
+    _serve(entry.prepare(options), options, title=entry.title)
 
 
 def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:
@@ -215,7 +133,7 @@ def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: st
 
 def _report(options: argparse.Namespace) -> None:
     """Fit a mixture to a file and save the explorer as a page."""
-    path = _existing(options.file)
+    path = existing(options.file)
     out = expanded(options.out)
     if not out.name:
         msg = f"name the page that is to be written, such as report.html, not {options.out!r}"
@@ -292,10 +210,7 @@ def _fetcher(name: str) -> Callable[[], Any]:
 
 
 RUN: dict[str, Callable[[argparse.Namespace], None]] = {
-    "explore": _explore,
-    "topics": _topics,
-    "tree": _tree,
-    "cards": _cards,
+    **{entry.command: partial(_show, entry) for entry in DASHBOARDS},
     "report": _report,
     "fetch": _fetch,
 }

@@ -1,0 +1,56 @@
+"""What visitors of a server share."""
+
+import threading
+
+import pytest
+
+from lvmkit.datasets import load_discharges
+from lvmkit_widgets.clusters import open_form
+from lvmkit_widgets.server import cli
+from lvmkit_widgets.server.shared import Shared
+
+
+def test_it_is_made_once_and_before_anybody_asks():
+    begun, made = threading.Event(), []
+
+    def make():
+        made.append(1)
+        begun.set()
+        return object()
+
+    shared = Shared(make)
+    assert begun.wait(5)
+    assert shared.get() is shared.get()
+    assert made == [1]
+
+
+def test_what_failed_is_tried_again_for_the_next_who_asks():
+    outcomes = iter([ValueError("no such file"), "there"])
+
+    def make():
+        outcome = next(outcomes)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    shared = Shared(make)
+    with pytest.raises(ValueError, match="no such file"):
+        shared.get()
+    assert shared.get() == "there"
+
+
+def test_visitors_of_a_cohort_share_one_fit_and_write_into_copies(tmp_path, monkeypatch):
+    path = tmp_path / "ward.h5ad"
+    load_discharges()[:1500].copy().write_h5ad(path)
+    served, fits = [], []
+    fit = open_form.fit_quietly
+    monkeypatch.setattr(open_form, "fit_quietly", lambda *a, **k: fits.append(1) or fit(*a, **k))
+    monkeypatch.setattr(cli, "_serve", lambda factory, *_, **__: served.append(factory))
+    assert cli.main(["explore", str(path), "--components", "3", "--no-browser"]) == 0
+    first, second = served[0](), served[0]()
+    assert fits == [1]
+    assert first.state.patients.cohort is second.state.patients.cohort
+    first.state.rename(0, "Heart")
+    assert second.state.clustering.labels[0] != first.state.clustering.labels[0]
+    first.state.save(tmp_path / "model.npz")
+    assert "Heart" not in str(second.state.model.annotations_)

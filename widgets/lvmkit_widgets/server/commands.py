@@ -1,0 +1,407 @@
+"""The dashboards that the command line opens: their options, what is fitted for them, and how they are made."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from lvmkit.core.folders import expanded
+from lvmkit.core.reading import require_file
+from lvmkit_widgets.server.option_types import count, text_of
+from lvmkit_widgets.server.shared import Shared
+
+READING = ("text", "encoding", "language", "min_documents", "max_words")
+"""Options of `topics` that are those of `from_texts`, which has their defaults."""
+MOST_CLASSES = 20
+"""Of an attribute that covariates may tell apart."""
+Options = argparse.Namespace
+Factory = Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A dashboard, and the command that opens it."""
+
+    command: str
+    dashboard: str  # Its class in `lvmkit_widgets`
+    title: str  # Of the page
+    help: str
+    add_options: Callable[[argparse.ArgumentParser], None]
+    # Fits what is shown, with a bar on the terminal; returns what makes a dashboard for each visitor
+    prepare: Callable[[Options], Factory]
+
+
+def existing(text: str) -> Path:
+    """Return the path of a file that is there."""
+    return require_file(expanded(text))
+
+
+def with_progress(work: Callable[[Any], Any]) -> Any:
+    """Do long work with a bar on the terminal."""
+    with import_module("lvmkit.core.progress").progress_callback(sys.stderr.isatty()) as progress:
+        return work(progress)
+
+
+def _fitted(model: Any, *data: Any) -> Any:
+    """Fit a model with a bar on the terminal."""
+    return with_progress(lambda progress: model.fit(*data, progress=progress))
+
+
+def _board(entry: str) -> Any:
+    """Return a dashboard's class."""
+    return getattr(import_module("lvmkit_widgets"), entry)
+
+
+def _model(name: str) -> Any:
+    """Return a model's class."""
+    return getattr(import_module("lvmkit"), name)
+
+
+def _cohort(options: Options) -> Any:
+    """Read the cohort of a file, or the bundled one."""
+    if options.file is None:
+        return import_module("lvmkit.datasets").load_discharges()
+    return import_module("lvmkit.cohorts.open_file").open_cohort(existing(options.file))
+
+
+def _name(options: Options) -> str:
+    """Return what to call the cohort."""
+    return Path(options.file).name if options.file else ""
+
+
+def _add_file(parser: argparse.ArgumentParser) -> None:
+    """Add the file of a cohort."""
+    parser.add_argument(
+        "file",
+        nargs="?",
+        metavar="FILE",
+        help="CSV, TSV, Parquet or h5ad; by default the bundled synthetic cohort",
+    )
+
+
+def _add_number(
+    parser: argparse.ArgumentParser, option: str, letter: str, help: str, **more: Any
+) -> None:
+    """Add a whole number of at least 1; its default is told."""
+    parser.add_argument(option, type=count, metavar=letter, help=f"{help} (%(default)s)", **more)
+
+
+# -- clusters ---------------------------------------------------------------------------------------
+
+
+def _explore_options(parser: argparse.ArgumentParser) -> None:
+    _add_file(parser)
+    _add_number(parser, "--components", "K", "clusters at the start", default=8)
+
+
+def _explore(options: Options) -> Factory:
+    """Read and fit a cohort beside the server, once for all visitors."""
+    path = existing(options.file) if options.file is not None else None
+    opening = import_module("lvmkit_widgets.clusters.open_form")
+    work = opening.OpenForm().open(str(path) if path else "discharges", k=options.components)
+    shared = Shared(partial(with_progress, work))
+    workbench = _board("Workbench")
+
+    def bench() -> Any:
+        opened = shared.get()  # names are kept in the model: each visitor has a copy
+        return workbench(opened._replace(model=copy(opened.model)))
+
+    return bench
+
+
+# -- topics -----------------------------------------------------------------------------------------
+
+
+def _topics_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        metavar="TEXTS",
+        help="folder of .txt files, one document each; CSV, Parquet or JSON lines with a column of "
+        "texts; or h5ad with counts",
+    )
+    parser.add_argument("--text", type=text_of, metavar="COLUMN", help="column of the texts")
+    parser.add_argument("--encoding", type=text_of, help="encoding of the files (utf-8)")
+    parser.add_argument(
+        "--language",
+        type=str.lower,
+        choices=("auto", "english", "italian", "none"),
+        help="whose function words are left out; none keeps them (auto)",
+    )
+    parser.add_argument(
+        "--min-documents",
+        type=count,
+        metavar="N",
+        help="least number of documents with a word that is kept (1)",
+    )
+    parser.add_argument(
+        "--max-words", type=count, metavar="N", help="keep the N most frequent words (all)"
+    )
+    parser.add_argument(
+        "--components",
+        type=count,
+        nargs="+",
+        default=[8],
+        metavar="K",
+        help="numbers of topics, one or more (8)",
+    )
+    parser.add_argument(
+        "--model",
+        choices=("SingleTopic", "LatentDirichlet"),
+        default="SingleTopic",
+        help="one topic per document, or mixtures of them (%(default)s)",
+    )
+
+
+def _topics(options: Options) -> Factory:
+    """Fit topics to texts."""
+    corpus = _corpus(options)
+    if corpus.n_obs < 2:
+        msg = (
+            f"topics are found by what documents have in common, and {expanded(options.source).name!r} holds "
+            f"{corpus.n_obs}; give a folder of .txt files, or a table with one row per document"
+        )
+        raise ValueError(msg)
+    most = max(options.components)
+    if most > corpus.n_vars:
+        msg = (
+            f"--components {most} asks for more topics than there are words: {options.source} has "
+            f"{corpus.n_vars:,}; choose no more than that"
+        )
+        raise ValueError(msg)
+    model, board = _model(options.model), _board("TopicRelevance")
+    models = [_fitted(model(n_components=k), corpus) for k in options.components]
+    name = expanded(options.source).resolve().name
+    return lambda: board([copy(m) for m in models], corpus, name=name)
+
+
+def _corpus(options: Options) -> Any:
+    """Read texts or counts."""
+    path = expanded(options.source)
+    given = {name: value for name in READING if (value := getattr(options, name)) is not None}
+    if path.suffix.lower() != ".h5ad":
+        if given.get("language") == "none":
+            given["language"] = None
+        return import_module("lvmkit.cohorts").from_texts(path, **given)
+    if given:
+        named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
+        msg = f"{named} tell how to read texts, and {path.name} holds counts: leave them out"
+        raise ValueError(msg)
+    return import_module("lvmkit.cohorts._h5ad").read_h5ad(existing(options.source))
+
+
+# -- trees ------------------------------------------------------------------------------------------
+
+
+def _tree_options(parser: argparse.ArgumentParser) -> None:
+    _add_file(parser)
+    _add_number(parser, "--depth", "N", "splits one below another", default=4)
+    parser.add_argument(
+        "--leaves", type=count, metavar="K", help="leaves at most (all of the depth)"
+    )
+    _add_number(parser, "--smallest", "N", "fewest records of a leaf", default=11)
+
+
+def _tree(options: Options) -> Factory:
+    """Grow a tree."""
+    cohort, board = _cohort(options), _board("TreeNavigator")
+    tree = _model("SpectralTree")(
+        max_depth=options.depth,
+        max_leaf_nodes=options.leaves,
+        min_samples_leaf=options.smallest,
+    )
+    _fitted(tree, cohort)
+    return lambda: board(copy(tree), cohort, name=_name(options))
+
+
+# -- phenotypes -------------------------------------------------------------------------------------
+
+
+def _cards_options(parser: argparse.ArgumentParser) -> None:
+    _add_file(parser)
+    _add_number(parser, "--components", "R", "phenotypes", default=12)
+    _add_number(parser, "--max-score", "T", "largest score", default=5)
+
+
+def _cards(options: Options) -> Factory:
+    """Find phenotypes."""
+    cohort, board = _cohort(options), _board("ScoreCards")
+    model = _fitted(_model("SUSTain")(options.components, max_score=options.max_score), cohort)
+    return lambda: board(copy(model), cohort, name=_name(options))
+
+
+# -- stability --------------------------------------------------------------------------------------
+
+
+def _stability_options(parser: argparse.ArgumentParser) -> None:
+    _add_file(parser)
+    parser.add_argument(
+        "--components",
+        type=count,
+        nargs="+",
+        default=[8],
+        metavar="K",
+        help="numbers of clusters to compare; the clusters of the first are looked for in other fits (8)",
+    )
+    _add_number(parser, "--repeats", "N", "repeats of each number", default=5)
+
+
+def _stability(options: Options) -> Factory:
+    """Fit the clusters that are looked for in other fits."""
+    cohort, board = _cohort(options), _board("StabilityPanel")
+    numbers = options.components
+    model = _fitted(_model("BernoulliMixture")(n_components=numbers[0], binarize=0), cohort)
+    values = numbers if len(numbers) > 1 else None
+    return lambda: board(model, cohort, values=values, n_repeats=options.repeats)
+
+
+# -- covariates -------------------------------------------------------------------------------------
+
+
+def _covariates_options(parser: argparse.ArgumentParser) -> None:
+    _add_file(parser)
+    parser.add_argument(
+        "--outcome",
+        type=text_of,
+        required=True,
+        metavar="COLUMN",
+        help="what the codes are to tell apart: a column of attributes, such as sex",
+    )
+    _add_number(parser, "--steps", "N", "strengths of clustering to try", default=30)
+
+
+def _covariates(options: Options) -> Factory:
+    """Cluster the codes of a cohort by what they tell of an outcome."""
+    cohort, board = _cohort(options), _board("CovariatePath")
+    known, classes = _outcome(cohort, options.outcome)
+    cohort = cohort[known]
+    grid = len(known) * 2.0 ** (-0.1 * import_module("numpy").linspace(299, 0, options.steps))
+    models = import_module("lvmkit.models")
+    path = with_progress(
+        lambda progress: models.covariate_path(cohort, classes, grid, progress=progress)
+    )
+    names = dict(zip(cohort.var_names, cohort.var.get("title", cohort.var_names), strict=True))
+    return lambda: board(path, names, name=_name(options))
+
+
+def _outcome(cohort: Any, column: str) -> tuple[Any, Any]:
+    """Return the places of records whose class is known, and their classes."""
+    known = ", ".join(map(str, cohort.obs.columns)) or "none"
+    if column not in cohort.obs:
+        msg = f"--outcome {column!r} is no column of attributes; there are {known}"
+        raise ValueError(msg)
+    values = cohort.obs[column]
+    there = values.notna().to_numpy().nonzero()[0]
+    classes = values.iloc[there].astype(str).to_numpy()
+    n = len(set(classes))
+    if not 2 <= n <= MOST_CLASSES:
+        msg = f"--outcome {column!r} has {n:,} values; give a column with 2 to {MOST_CLASSES} of them, of {known}"
+        raise ValueError(msg)
+    return there, classes
+
+
+# -- tensors ----------------------------------------------------------------------------------------
+
+
+def _tensors_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "source",
+        metavar="DATA",
+        help="serology, faculty_salaries, us_crime or, in minutes, eeg; or an npz file with one array, samples first",
+    )
+    _add_number(parser, "--components", "K", "clusters", default=2)
+    parser.add_argument(
+        "--groups", type=text_of, metavar="COLUMN", help="known groups to compare with"
+    )
+
+
+def _tensors(options: Options) -> Factory:
+    """Find clusters of tensors, along penalties."""
+    X, board = _tensor_data(options.source), _board("TensorExplorer")
+    models = import_module("lvmkit.models")
+    path = with_progress(
+        lambda progress: models.select_penalty(X, options.components, progress=progress)
+    )
+    name = Path(options.source).name
+    return lambda: board(path.best_model, X, options.groups, path=path, name=name)
+
+
+def _tensor_data(source: str) -> Any:
+    """Return a public data set by its name, or the array of a file."""
+    datasets = import_module("lvmkit.datasets")
+    if source in ("serology", "eeg", "faculty_salaries", "us_crime"):
+        return getattr(datasets, f"fetch_{source}")()
+    npz = import_module("lvmkit.core.npz")
+    path = existing(source)
+    arrays = npz.read_npz(path, "npz file of numbers", lambda _: True, npz.MAX_BYTES)
+    if len(arrays) != 1:
+        msg = f"{path.name} holds {len(arrays)} arrays ({', '.join(arrays)}); give a file with one, samples first"
+        raise ValueError(msg)
+    return next(iter(arrays.values()))
+
+
+DASHBOARDS = (
+    Entry(
+        "explore",
+        "Workbench",
+        "lvmkit workbench",
+        "open the workbench in a browser",
+        _explore_options,
+        _explore,
+    ),
+    Entry(
+        "topics",
+        "TopicRelevance",
+        "Topics",
+        "fit topics to texts and open them in a browser",
+        _topics_options,
+        _topics,
+    ),
+    Entry(
+        "tree",
+        "TreeNavigator",
+        "Tree",
+        "split a cohort again and again, and open the tree",
+        _tree_options,
+        _tree,
+    ),
+    Entry(
+        "cards",
+        "ScoreCards",
+        "Score cards",
+        "find phenotypes with integer scores, and open their cards",
+        _cards_options,
+        _cards,
+    ),
+    Entry(
+        "stability",
+        "StabilityPanel",
+        "Stability",
+        "see which clusters of a cohort reappear in other fits",
+        _stability_options,
+        _stability,
+    ),
+    Entry(
+        "covariates",
+        "CovariatePath",
+        "Clusters of covariates",
+        "cluster codes by what they tell of an outcome",
+        _covariates_options,
+        _covariates,
+    ),
+    Entry(
+        "tensors",
+        "TensorExplorer",
+        "Clusters of tensors",
+        "find clusters of matrices or tensors, and what tells them apart",
+        _tensors_options,
+        _tensors,
+    ),
+)
+"""Every dashboard that has a command."""
