@@ -14,7 +14,6 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "tree": ("--depth", "1"),
     "cards": ("--components", "2"),
     "topics": ("--components", "2"),
-    "stability": ("--components", "2", "--repeats", "1"),
 }
 PREFIX = "lvmkit "
 

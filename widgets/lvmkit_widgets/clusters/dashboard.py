@@ -26,6 +26,11 @@ from lvmkit_widgets.ui.widgets import Status
 class ExplorerDashboard(TabbedDashboard[ExplorerState]):
     """All parts of the explorer, bound to one state at a time."""
 
+    addresses = (
+        ("cluster", "sizes", "selected", None),
+        ("lambda", "relevance", "balance", (0, 1)),
+        ("search", "relevance", "search", None),
+    )
     heading_depends = frozenset({"assignment", "history", "hide_small", "threshold"})
 
     def __init__(self, above: dict[str, Component] | None = None) -> None:

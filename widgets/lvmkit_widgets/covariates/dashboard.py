@@ -59,6 +59,10 @@ class CovariatePath(TabbedDashboard[PathState]):
     True
     """
 
+    addresses = (
+        ("step", "nu", "selected", None),
+        ("cluster", "clusters", "selected", None),
+    )
     heading_depends = frozenset({"history"})
 
     @arguments.checked()

@@ -65,6 +65,10 @@ class ScoreCards(ExplorerBelow[CardsState]):
     """
 
     called, explored = "cards", "patients"
+    addresses = (
+        ("phenotype", "cards", "selected", None),
+        ("search", "cards", "search", None),
+    )
     heading_depends = frozenset({"history", "hide_small", "threshold"})
 
     @checked()

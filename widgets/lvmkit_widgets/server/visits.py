@@ -155,7 +155,10 @@ class VisitLimit:
 def _made(factory: Callable[[], Any]) -> tuple[Any, str]:
     """Return a new dashboard for Panel, or None and in plain words why there is none."""
     try:
-        return factory().__panel__(), ""
+        board = factory()
+        if isinstance(board, Dashboard):
+            board.follow_address()
+        return board.__panel__(), ""
     except Exception as error:
         log.exception("a dashboard could not be made")
         why = f"The dashboard could not be opened: {error or type(error).__name__}"

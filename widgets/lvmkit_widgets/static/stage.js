@@ -367,6 +367,15 @@ function stage(shared, el, kinds, style) {
   );
   el.append(root);
   const stopTheme = followTheme(root);
+  // Parts of the layout are built anew with it; what the address follows stays.
+  const followed = [];
+  const lasting = (name) => {
+    const part = name === "stage" ? main : partOf(model, name, { announce, follow });
+    followed.push(part);
+    return part;
+  };
+  const addressed = main.get("addressed") ?? [];
+  const stopAddress = addressed.length ? followAddress(addressed, lasting, main.get("cases") ?? []) : () => {};
   // Plain keys stay here, or a notebook would take them for its own shortcuts.
   for (const kind of ["keydown", "keyup", "keypress"]) {
     root.addEventListener(kind, (event) => {
@@ -375,6 +384,8 @@ function stage(shared, el, kinds, style) {
   }
   return () => {
     stopTheme();
+    stopAddress();
+    for (const part of followed) part.dispose();
     clear();
     main.dispose();
     model.dispose?.();

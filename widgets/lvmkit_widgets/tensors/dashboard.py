@@ -67,6 +67,11 @@ class TensorExplorer(TabbedDashboard[TensorState]):
     '0 · 0 · 0'
     """
 
+    addresses = (
+        ("model", "model", "selected", None),
+        ("cluster", "clusters", "selected", None),
+        ("entry", "slices", "entry", None),
+    )
     heading_depends = frozenset({"history", "sets", "shown_set", "hide_small"})
 
     @arguments.checked()

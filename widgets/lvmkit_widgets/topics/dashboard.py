@@ -60,6 +60,11 @@ class TopicRelevance(TabbedDashboard[TopicState]):
     {'0': 'Heart'}
     """
 
+    addresses = (
+        ("topic", "sizes", "selected", None),
+        ("lambda", "relevance", "balance", (0, 1)),
+        ("search", "relevance", "search", None),
+    )
     heading_depends = frozenset({"versions", "position", "hide_small", "read"})
 
     @checked()

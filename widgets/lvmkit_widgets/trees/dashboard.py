@@ -65,6 +65,7 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
     """
 
     called, explored = "navigator", "clusters"
+    addresses = (("node", "tree", "selected", None),)
     heading_depends = frozenset({"history", "hide_small", "threshold"})
 
     @checked()

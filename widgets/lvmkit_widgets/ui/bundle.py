@@ -7,7 +7,7 @@ import re
 from functools import cache
 from importlib.resources import files
 
-SHARED = ("dom", "stage")
+SHARED = ("dom", "address", "stage")
 COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)  # for who reads the sources; pages are sent
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from traceback import extract_tb
-from typing import Any
+from typing import Any, ClassVar
 
 from panel.viewable import Viewer
 
@@ -83,6 +83,9 @@ class Dashboard(Viewer):
         self.listen("stage", "file_taken", lambda _: setattr(self.stage, "file", b""))
         if self._status is not None:
             self._status.on("cancel", lambda _: self.cancel())
+
+    # What the address of a page carries: key, component, field, and the range of a number. Nothing of single people.
+    addresses: ClassVar[tuple[tuple[str, str, str, Any], ...]] = ()
 
     # -- what happens ------------------------------------------------------------------------
 
@@ -304,10 +307,24 @@ class Dashboard(Viewer):
             clean = type(part)(**{**part.state(), **fields}).state()
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
+        state |= {"stage_addressed": self._addressed(saved=True)}
         of_a_page = ("file", "file_sent", "told", "heard", "repeated")
         state |= {f"stage_{field}": getattr(Shell(), field) for field in of_a_page}
         kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
         return write_page(path, title=self.stage.title, state=state, kinds=kinds)
+
+    def follow_address(self) -> None:
+        """Let the address of the page carry what is looked at: of pages of their own, not in notebooks."""
+        self.stage.addressed = self._addressed(saved=False)
+
+    def _addressed(self, *, saved: bool) -> list[Any]:
+        """Return what the address carries, of the parts that there are."""
+        parts = self._sync.parts
+        return [
+            list(entry)
+            for entry in (("tab", "stage", "tabs", None), *self.addresses)
+            if entry[1] in parts and not (saved and parts[entry[1]].needs_python)
+        ]
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return fields that a saved page shows with other values, by component.

@@ -32,6 +32,11 @@ class Shell(Component):
     links = Field(default=[], instantiate=True, doc="Pairs of 'component.field', kept equal.")
     cases = Field(default=[], instantiate=True, doc="Values that a saved page switches between.")
     saved = param.Boolean(default=False, doc="True in a saved page, where no Python answers.")
+    addressed = Field(
+        default=[],
+        instantiate=True,
+        doc="[key, component, field, range or None] of what the page's address carries.",
+    )
     footer = param.String("", doc="Small print under the last section.")
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
