@@ -24,6 +24,12 @@ def real_data() -> Path:
     return Path(folder)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def sessions_elsewhere(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep what commands keep between visits out of the user's own folder."""
+    os.environ["LVMKIT_SESSIONS"] = str(tmp_path_factory.mktemp("sessions"))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """Folder of the checkout."""

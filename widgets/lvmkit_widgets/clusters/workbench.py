@@ -58,6 +58,33 @@ class Workbench(ExplorerDashboard):
             source = "# cohort: the cohort that was opened"
             self._show(fit_or_load(cohort_or_path, k, source=source))
 
+    def keep_in(self, session: Any, work: Any, told: str) -> None:
+        """Keep every step in the file of a session; what was kept before can be put aside, and all begun anew.
+
+        Parameters
+        ----------
+        session : Session
+            Names the file.
+        work : callable
+            Reads and fits anew, as `OpenForm.open` returns it.
+        told : str
+            What to say of the work that is gone on with; "" if there is none.
+        """
+        self.state.autosave = str(session.path)
+
+        def begun(opened: Opened) -> None:
+            session.put_aside("earlier")
+            self._show(opened)
+            self.state.autosave = str(session.path)
+
+        def answer(button: str) -> None:
+            if button == "anew":
+                self.background(work, begun, label="Beginning anew")
+
+        self.listen("status", "pressed", answer)
+        if told:
+            self.say(told, state="info", actions=[("anew", "Begin anew")])
+
     def _open_pressed(self, _: str) -> None:
         """Open what is chosen."""
         values, choice, model = self.opener.choose.values, self.opener.choice, self.opener.model

@@ -99,21 +99,42 @@ def _add_number(
 def _explore_options(parser: argparse.ArgumentParser) -> None:
     _add_file(parser)
     _add_number(parser, "--components", "K", "clusters at the start", default=8)
+    parser.add_argument(
+        "--anew", action="store_true", help="do not go on with what was kept of an earlier visit"
+    )
 
 
 def _explore(options: Options) -> Factory:
-    """Read and fit a cohort beside the server, once for all visitors."""
-    path = existing(options.file) if options.file is not None else None
+    """Read and fit a cohort beside the server, once for all visitors; the work of a single one is kept."""
+    source = str(existing(options.file)) if options.file is not None else "discharges"
+    workbench = _board("Workbench")  # or says what to install
     opening = import_module("lvmkit_widgets.clusters.open_form")
-    work = opening.OpenForm().open(str(path) if path else "discharges", k=options.components)
-    shared = Shared(partial(with_progress, work))
-    workbench = _board("Workbench")
+    # With a token there may be several visitors, whose steps would not fit together.
+    session = None if options.token else _session(source, options.components)
+    if session is not None and options.anew:
+        session.put_aside("earlier")
+    model, told_first = (None, "") if session is None else session.model()
+    kept = str(session.path) if session is not None and model is not None else ""
+    open_cohort = opening.OpenForm().open
+    shared = Shared(partial(with_progress, open_cohort(source, k=options.components, model=kept)))
 
     def bench() -> Any:
-        opened = shared.get()  # names are kept in the model: each visitor has a copy
-        return workbench(opened._replace(model=copy(opened.model)))
+        opened = shared.get()
+        model, told = (None, "") if session is None else session.model()
+        # Names are kept in the model: each visitor has one of their own.
+        board = workbench(opened._replace(model=copy(opened.model) if model is None else model))
+        if session is not None:
+            # A file that could not be read was put aside when the server started.
+            told = told or ("" if kept else told_first)
+            board.keep_in(session, open_cohort(source, k=options.components), told)
+        return board
 
     return bench
+
+
+def _session(source: str, k: int) -> Any:
+    """Return what keeps the work on a cohort."""
+    return import_module("lvmkit_widgets.server.sessions").Session(source, k)
 
 
 # -- topics -----------------------------------------------------------------------------------------
