@@ -138,6 +138,20 @@ def test_a_cluster_is_named_split_merged_and_all_is_undone(served):
     assert not board.state.history.can_undo
 
 
+def test_what_was_typed_is_kept_when_another_cluster_is_picked(served):
+    page, board = served
+    page.get_by_label("Name of cluster 0").fill("Heart")
+    page.get_by_label("Note").fill("older")
+    page.locator(".lvm-size").nth(1).click()
+    expect(page.locator(".lvm-size").first).to_contain_text("0 · Heart")
+    expect(page.get_by_label("Name of cluster 1")).to_have_value("")
+    cluster = board.state.clustering.cluster(0)
+    assert (cluster.name, cluster.note, board.state.cluster) == ("Heart", "older", 1)
+    page.get_by_role("button", name="Undo", exact=False).first.click()
+    page.get_by_role("button", name="Undo", exact=False).first.click()
+    expect(page.locator(".lvm-size").first).not_to_contain_text("Heart")
+
+
 def test_a_refit_shows_its_end_and_wrong_wishes_are_told(served):
     page, board = served
     tab(page, "Change the clusters")

@@ -34,7 +34,7 @@ def servers_of_one_file(tmp_path):
     yield start
     for process in started:
         process.kill()
-        process.wait()
+        process.communicate()
 
 
 def test_a_name_is_there_after_a_reload_and_after_the_server_was_killed(start, chromium):

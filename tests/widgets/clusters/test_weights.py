@@ -187,3 +187,10 @@ def test_dashboards_that_count_records_say_so(board):
     plain = cohort.copy()
     del plain.uns["cohort"]["weight"]
     assert "not weighted" not in board(plain).stage.subtitle
+
+
+def test_weights_are_no_attribute_to_choose_patients_by(board):
+    board.update_all()
+    labels = [control.get("label", "") for control in board.components["refit"].controls]
+    assert any(label.startswith("Age") for label in labels)
+    assert not any("Stands for" in label for label in labels)

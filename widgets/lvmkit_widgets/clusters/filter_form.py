@@ -17,7 +17,8 @@ class FilterForm:
     """Controls for attributes and codes of a cohort."""
 
     def __init__(self, state: ExplorerState) -> None:
-        obs = state.patients.cohort.obs
+        # What a record stands for is no attribute of a patient.
+        obs = state.patients.cohort.obs.drop(columns=state.patients.weighted_by, errors="ignore")
         self._state = state
         names, levels = attributes_to_show(obs), level_attributes(obs)
         numeric = [name for name in names if name not in levels][:MOST_ATTRIBUTES]

@@ -53,6 +53,14 @@ KINDS = [
 ELSEWHERE = ""
 
 
+class Kept(NamedTuple):
+    """Where the work on what was opened is kept."""
+
+    session: Any  # Names the file (`server.sessions.Session`)
+    work: Any  # Reads and fits anew, as `OpenForm.open` returns it
+    told: str  # What to say of the work that is gone on with, or ""
+
+
 class Opened(NamedTuple):
     """What was opened."""
 
@@ -60,6 +68,7 @@ class Opened(NamedTuple):
     cohort: Any  # Patients by codes
     name: str  # What to call it
     source: str  # Python that gives model and cohort
+    kept: Kept | None = None
 
 
 class OpenForm:

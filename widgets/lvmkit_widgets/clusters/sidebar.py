@@ -62,8 +62,12 @@ class ClusterSidebar(ClusterTab):
         board.listen("naming", "pressed", self._keep)
 
     def _select(self, id: int | None) -> None:
-        """Pick a cluster."""
-        if id is not None:
+        """Pick a cluster; what was typed of the one before is kept."""
+        if id is None or id == self.state.cluster:
+            return
+        try:
+            self._keep("")
+        finally:
             self.state.cluster = id
 
     def _keep(self, _: str) -> None:

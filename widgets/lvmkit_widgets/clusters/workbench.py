@@ -10,7 +10,7 @@ from anndata import AnnData
 from lvmkit.cohorts.open_file import Layout
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.clusters.dashboard import ExplorerDashboard
-from lvmkit_widgets.clusters.open_form import Opened, OpenForm, fit_or_load, needs_columns
+from lvmkit_widgets.clusters.open_form import Kept, Opened, OpenForm, fit_or_load, needs_columns
 from lvmkit_widgets.clusters.state import ExplorerState
 
 
@@ -36,6 +36,7 @@ class Workbench(ExplorerDashboard):
     @checked(k=1)
     def __init__(self, cohort_or_path: Any = None, *, k: int = 8) -> None:
         self.opener = OpenForm()
+        self._kept: Kept | None = None
         super().__init__(self.opener.components)
         self.stage.param.update(
             title="lvmkit workbench",
@@ -44,6 +45,7 @@ class Workbench(ExplorerDashboard):
         )
         self.listen("open", "pressed", self._open_pressed)
         self.listen("columns", "pressed", self._columns_pressed)
+        self.listen("status", "pressed", self._anew)
         if isinstance(cohort_or_path, Opened):  # read and fitted for all visitors of a server
             self._show(cohort_or_path)
         elif isinstance(cohort_or_path, (str, Path)):
@@ -57,33 +59,6 @@ class Workbench(ExplorerDashboard):
                 raise TypeError(message)
             source = "# cohort: the cohort that was opened"
             self._show(fit_or_load(cohort_or_path, k, source=source))
-
-    def keep_in(self, session: Any, work: Any, told: str) -> None:
-        """Keep every step in the file of a session; what was kept before can be put aside, and all begun anew.
-
-        Parameters
-        ----------
-        session : Session
-            Names the file.
-        work : callable
-            Reads and fits anew, as `OpenForm.open` returns it.
-        told : str
-            What to say of the work that is gone on with; "" if there is none.
-        """
-        self.state.autosave = str(session.path)
-
-        def begun(opened: Opened) -> None:
-            session.put_aside("earlier")
-            self._show(opened)
-            self.state.autosave = str(session.path)
-
-        def answer(button: str) -> None:
-            if button == "anew":
-                self.background(work, begun, label="Beginning anew")
-
-        self.listen("status", "pressed", answer)
-        if told:
-            self.say(told, state="info", actions=[("anew", "Begin anew")])
 
     def _open_pressed(self, _: str) -> None:
         """Open what is chosen."""
@@ -119,3 +94,24 @@ class Workbench(ExplorerDashboard):
             again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
             self.stage.layout = [*self.parts_layout, again]
             self.say(state.message or f"Opened: {state.title}.")
+        if opened.kept is not None:
+            self._keep_in(opened.kept)
+
+    def _keep_in(self, kept: Kept) -> None:
+        """Keep every step in a file; what it held before can be put aside, and all begun anew."""
+        self._kept = kept
+        self.state.autosave = str(kept.session.path)
+        if kept.told:
+            self.say(kept.told, state="info", actions=[("anew", "Begin anew")])
+
+    def _anew(self, button: str) -> None:
+        """Read and fit anew, and put aside what was kept."""
+        kept = self._kept
+        if button != "anew" or kept is None:
+            return
+
+        def begun(opened: Opened) -> None:
+            kept.session.put_aside("earlier")
+            self._show(opened._replace(kept=kept._replace(told="")))
+
+        self.background(kept.work, begun, label="Beginning anew")

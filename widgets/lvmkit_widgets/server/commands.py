@@ -120,14 +120,15 @@ def _explore(options: Options) -> Factory:
 
     def bench() -> Any:
         opened = shared.get()
-        model, told = (None, "") if session is None else session.model()
+        if session is None:
+            return workbench(opened._replace(model=copy(opened.model)))
+        model, told = session.model()
+        # A file that could not be read was put aside when the server started.
+        told = told or ("" if kept else told_first)
+        again = opening.Kept(session, open_cohort(source, k=options.components), told)
         # Names are kept in the model: each visitor has one of their own.
-        board = workbench(opened._replace(model=copy(opened.model) if model is None else model))
-        if session is not None:
-            # A file that could not be read was put aside when the server started.
-            told = told or ("" if kept else told_first)
-            board.keep_in(session, open_cohort(source, k=options.components), told)
-        return board
+        own = copy(opened.model) if model is None else model
+        return workbench(opened._replace(model=own, kept=again))
 
     return bench
 

@@ -64,8 +64,12 @@ class TopicSidebar(TopicTab):
         self.state.position = min(position, len(self.state.versions) - 1)
 
     def _select(self, topic: int | None) -> None:
-        """Pick a topic."""
-        if topic is not None and topic < self.state.topics.k:
+        """Pick a topic; what was typed of the one before is kept."""
+        if topic is None or topic >= self.state.topics.k or topic == self.state.topic:
+            return
+        try:
+            self._keep("")
+        finally:
             self.state.topic = topic
 
     def _keep(self, _: str) -> None:

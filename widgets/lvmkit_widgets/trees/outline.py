@@ -78,10 +78,20 @@ class Outline(TreeTab):
 
     def connect(self, board: Dashboard) -> None:
         """Listen to the reader."""
-        board.listen("tree", "selected", self.pick)
+        board.listen("tree", "selected", self._select)
         board.listen("tree", "code", self.search)
         board.listen("tree", "cut", self._cut)
         board.listen("naming", "pressed", self._pressed)
+
+    def _select(self, node: Any) -> None:
+        """Pick a node; a name that was typed for the one before is kept."""
+        shown = self.state.node
+        typed = str(self.naming.values.get("name") or "").strip()
+        try:
+            if node != shown and typed != self.state.names.get(shown, ""):
+                self.state.rename(shown, typed)
+        finally:
+            self.pick(node)
 
     def _found(self) -> dict[str, Any]:
         """How often each node has the code, where the browser cannot tell."""
