@@ -33,6 +33,7 @@ from lvmkit.mixtures.e_step import MixtureParams
 from lvmkit.mixtures.em import EMResult, StoppedBy
 from lvmkit.mixtures.families import Family, Prior
 from lvmkit.mixtures.search import Tried, caution_of, nearest_clusters
+from lvmkit.moments import SubspaceMoments
 
 LARGE_CHANGE = 0.5
 """Share of a state's mass that moved above which its name may not fit any more."""
@@ -51,6 +52,7 @@ class MomentModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel):
     moments_: Any  # Sums that the parameters were read off; those of other rows may be added
     clipped_: float  # How much of the centers was no valid parameter and was clipped
 
+    _sums: ClassVar[type] = SubspaceMoments  # What `moments_` are
     _array_kinds: ClassVar[dict[str, str]] = SUM_KINDS
 
     @classmethod
@@ -264,7 +266,7 @@ class MomentModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel):
     def _stored_sums(self) -> Any:
         """Return the sums that files hold, or None."""
         sums = getattr(self, "moments_", None)
-        return sums if isinstance(sums, self._reader().kind) else None
+        return sums if isinstance(sums, self._sums) else None
 
     def _to_arrays(self) -> dict[str, Any]:
         """Return the sums that the parameters were read off, if there are any."""
@@ -280,8 +282,7 @@ class MomentModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, RowModel):
         """Take the sums that the parameters were read off."""
         about = header.get("moments")
         if about is not None:
-            kind = self._reader().kind
-            self.moments_ = sums_from_arrays(kind, about, arrays, self.n_features_in_)
+            self.moments_ = sums_from_arrays(self._sums, about, arrays, self.n_features_in_)
 
 
 def labels_of(rows: Any, data: Distinct, params: MixtureParams, family: Family) -> Labels:

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from scipy import sparse
@@ -68,7 +68,6 @@ class MomentReader(ABC, Generic[Sums]):
     """How moments of one model are summed, and what they show."""
 
     n_components: int
-    kind: ClassVar[type]  # Of the sums
 
     @abstractmethod
     def begin(self, rows: Any, weight: Array | None) -> Sums:
@@ -111,8 +110,6 @@ class CountMoments(MomentReader[SubspaceMoments]):
     method: Method
     alpha0: float = 0.0  # Sum of the Dirichlet parameters; 0 for a mixture
     summed: Callable[[Any], Any] = _as_they_are  # Makes of rows what is summed
-
-    kind = SubspaceMoments
 
     def begin(self, rows: Any, weight: Array | None) -> SubspaceMoments:
         """Fix the directions of a stream by its first block, and sum it. rows (n, d), weight (n,)."""
@@ -223,8 +220,6 @@ class BinaryMoments(MomentReader[WhitenedMoments]):
     method: Method
     corrected: bool  # Whether entries with coinciding indexes are completed, or left as they are in 0/1 rows
     prior: float  # Pseudo-counts that keep probabilities inside (0, 1)
-
-    kind = WhitenedMoments
 
     def begin(self, rows: Any, weight: Array | None) -> WhitenedMoments:
         """Fix the directions of a stream by its first block, and sum it. rows (n, d), weight (n,)."""

@@ -38,6 +38,7 @@ from lvmkit.mixtures.initialization import (
 )
 from lvmkit.mixtures.missing import observed_mask
 from lvmkit.mixtures.search import best_start
+from lvmkit.moments import WhitenedMoments
 
 GIVEN = "given"
 """Value of `observed`: all entries but NaN are."""
@@ -158,6 +159,7 @@ class BernoulliMixture(BaseMixture):
     """
 
     _family = BERNOULLI
+    _sums = WhitenedMoments
     _array_kinds: ClassVar[dict[str, str]] = BaseMixture._array_kinds | dict.fromkeys(START, "f")
     _options: ClassVar[Mapping[str, Option]] = EM_OPTIONS | {
         "n_components": number(1, whole=True),

@@ -242,3 +242,10 @@ def test_stored_sums_of_0_1_rows_are_believed_no_more_than_data(key, change, mes
         np.savez(file, **(arrays | {key: change(arrays[key])}))
     with pytest.raises(ValueError, match=message):
         lvmkit.load(path)
+
+
+@pytest.mark.parametrize("model", [SingleTopic, BernoulliMixture])
+def test_a_decomposition_that_is_not_known_is_told_as_such_of_a_file(model, X, tmp_path):
+    fitted = model(3).partial_fit(X.sign())
+    with pytest.raises(ValueError, match="decomposition='svt' is not known"):
+        lvmkit.save(fitted.set_params(decomposition="svt"), tmp_path / "model")
