@@ -103,7 +103,7 @@ PUBLIC = {
     },
     "lvmkit.disclosure": {
         *("count_text", "mask_shares", "suppress", "suppression", "suppression_with_totals"),
-        "Suppression",
+        *("Disclosure", "Suppression"),
     },
     "lvmkit_widgets": {
         *("ClusterExplorer", "Dashboard", "StabilityPanel", "TopicRelevance", "TreeNavigator"),

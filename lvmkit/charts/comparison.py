@@ -21,6 +21,7 @@ from lvmkit.charts.theme import INK, NEUTRAL, OTHER, PICKED
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
 from lvmkit.core.validation import listed, require_columns
+from lvmkit.disclosure.rule import THRESHOLD
 from lvmkit.scores.counts import CodeCounts, WeightSums
 
 _RIGHT = 66
@@ -56,7 +57,7 @@ def comparison_table(
     *,
     top: int = 20,
     whole: CodeCounts | None = None,
-    threshold: int = 11,
+    threshold: int = THRESHOLD,
 ) -> pd.DataFrame:
     """Tabulate the codes whose shares differ most between two clusters.
 

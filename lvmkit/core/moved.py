@@ -158,7 +158,6 @@ MODULES = {
     "lvmkit_widgets.parts": "lvmkit_widgets.ui.tabs",
     "lvmkit_widgets.rules": "lvmkit_widgets.ui.rules",
     "lvmkit_widgets.script": "lvmkit_widgets.ui.bundle",
-    "lvmkit_widgets.selection": "lvmkit_widgets.ui.selection",
     "lvmkit_widgets.static_page": "lvmkit_widgets.ui.page",
     "lvmkit_widgets.twins": "lvmkit_widgets.ui.hosts",
 }
@@ -196,7 +195,7 @@ NAMES = {
     "lvmkit_widgets.exchange": {"Exchange": "Sync", "is_signal": "is_event"},
     "lvmkit_widgets.fitting": {"Job": "FitJob"},
     "lvmkit_widgets.guard": {"Guard": "AccessRules"},
-    "lvmkit_widgets.history": {"Walks": "UndoRedo"},
+    "lvmkit_widgets.history": {"Walks": "lvmkit_widgets.ui.state.StepState"},
     "lvmkit_widgets.jobs": {"Job": "BackgroundJob"},
     "lvmkit_widgets.kinds": {
         "Branches": "SplitContrast",
@@ -269,7 +268,9 @@ def install() -> None:
 
 def warn(message: str) -> None:
     """Say that a name is an old one, at the line that used it."""
-    warnings.warn(message, FutureWarning, stacklevel=3)
+    # A state reads its fields through `__getattribute__`, which is one frame more.
+    deeper = sys._getframe(2).f_code.co_name == "__getattribute__"
+    warnings.warn(message, FutureWarning, stacklevel=3 + deeper)
 
 
 def attributes(package: str, names: dict[str, str]) -> Callable[[str], Any]:

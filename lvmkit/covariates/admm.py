@@ -17,7 +17,7 @@ RHO_FACTOR = 2.0
 
 
 @dataclass
-class State:
+class AdmmState:
     """The iterates of ADMM."""
 
     theta: Array  # (n_features + 1, n_classes): B', and the intercepts in the last row
@@ -47,15 +47,17 @@ class ADMM:
             graph.heads, minlength=graph.n_nodes
         )
 
-    def start(self, rho: float = 1.0) -> State:
+    def start(self, rho: float = 1.0) -> AdmmState:
         """Zeros."""
         edges, (d, c) = (
             len(self._graph.weights),
             (self._graph.n_nodes, self._design.targets.shape[1]),
         )
-        return State(np.zeros((d + 1, c)), np.zeros((2, edges, c)), np.zeros((2, edges, c)), rho)
+        return AdmmState(
+            np.zeros((d + 1, c)), np.zeros((2, edges, c)), np.zeros((2, edges, c)), rho
+        )
 
-    def update_weights(self, state: State) -> Array:
+    def update_weights(self, state: AdmmState) -> Array:
         """Update B and the intercepts: L-BFGS on the smooth part, whose pull toward the copies costs O(d)."""
         graph, shape = self._graph, state.theta.shape
         toward = state.copies + state.duals
@@ -80,7 +82,7 @@ class ADMM:
         )
         return np.asarray(found.x).reshape(shape)
 
-    def update_copies(self, state: State, theta: Array) -> Array:
+    def update_copies(self, state: AdmmState, theta: Array) -> Array:
         """Update z: the closed form of equation (2), for all edges at once."""
         graph = self._graph
         tails, heads = theta[graph.tails] - state.duals[0], theta[graph.heads] - state.duals[1]
@@ -92,7 +94,7 @@ class ADMM:
         share = np.maximum(1 - reach, 0.5)[:, None]
         return np.stack([share * tails + (1 - share) * heads, (1 - share) * tails + share * heads])
 
-    def step(self, state: State) -> tuple[State, float, float]:
+    def step(self, state: AdmmState) -> tuple[AdmmState, float, float]:
         """One iteration; the next state, and the norms of the primal and the dual residual."""
         theta = self.update_weights(state)
         copies = self.update_copies(state, theta)
@@ -105,11 +107,11 @@ class ADMM:
             rho *= RHO_FACTOR
         elif self._adaptive and dual > RESIDUAL_RATIO * primal:
             rho /= RHO_FACTOR
-        return State(theta, copies, duals * (state.rho / rho), rho), primal, dual
+        return AdmmState(theta, copies, duals * (state.rho / rho), rho), primal, dual
 
     def run(
-        self, *, tol: float = 1e-5, max_iter: int = 1000, state: State | None = None
-    ) -> tuple[State, int, bool]:
+        self, *, tol: float = 1e-5, max_iter: int = 1000, state: AdmmState | None = None
+    ) -> tuple[AdmmState, int, bool]:
         """Iterate until both residuals are small (section A.2): the state, iterations, and whether they were."""
         state = self.start() if state is None else state
         d, c = self._graph.n_nodes, state.theta.shape[1]
@@ -120,7 +122,7 @@ class ADMM:
                 return state, iteration, True
         return state, max_iter, False
 
-    def objective(self, state: State) -> float:
+    def objective(self, state: AdmmState) -> float:
         """Equation (1) at the weights of a state."""
         _, loss = self._design.probabilities(state.theta)
         apart = np.linalg.norm(
@@ -129,7 +131,7 @@ class ADMM:
         loss += self._ridge * float((state.theta[:-1] ** 2).sum())
         return loss + self._nu * float(self._graph.weights @ apart)
 
-    def labels(self, state: State) -> Labels:
+    def labels(self, state: AdmmState) -> Labels:
         """Clusters: connected by edges whose two copies are exactly equal (section 2.2)."""
         same = (state.copies[0] == state.copies[1]).all(1)
         return self._graph.components(same)[1]

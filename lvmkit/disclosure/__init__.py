@@ -7,9 +7,11 @@ from 1 to 10.
 """
 
 from lvmkit.disclosure.cells import Suppression, suppression, suppression_with_totals
+from lvmkit.disclosure.rule import Disclosure
 from lvmkit.disclosure.tables import count_text, mask_shares, suppress
 
 __all__ = [
+    "Disclosure",
     "Suppression",
     "count_text",
     "mask_shares",

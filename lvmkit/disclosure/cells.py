@@ -9,6 +9,7 @@ import numpy.typing as npt
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array
 from lvmkit.core.validation import as_finite, as_numbers, listed, require_number
+from lvmkit.disclosure.rule import THRESHOLD
 
 Mask = npt.NDArray[np.bool_]
 
@@ -35,7 +36,7 @@ def suppression(
     *,
     sizes: npt.ArrayLike | None = None,
     hidden: npt.ArrayLike | None = None,
-    threshold: int = 11,
+    threshold: int = THRESHOLD,
 ) -> Suppression:
     """Find the cells that must not be shown when the total of each column is known.
 
@@ -93,7 +94,7 @@ def suppression(
 
 
 @checked()
-def suppression_with_totals(counts: npt.ArrayLike, *, threshold: int = 11) -> Suppression:
+def suppression_with_totals(counts: npt.ArrayLike, *, threshold: int = THRESHOLD) -> Suppression:
     """Find the cells and totals that must not be shown of a table whose row sums are known.
 
     Parameters

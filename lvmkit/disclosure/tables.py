@@ -18,6 +18,7 @@ from lvmkit.core.validation import (
     with_gaps,
 )
 from lvmkit.disclosure.cells import Mask, is_small, suppression
+from lvmkit.disclosure.rule import THRESHOLD
 
 
 @checked()
@@ -28,7 +29,7 @@ def suppress(
     derived: Sequence[str] = (),
     within: str | Sequence[str] | None = None,
     out_of: str | None = None,
-    threshold: int = 11,
+    threshold: int = THRESHOLD,
     text: bool = False,
 ) -> pd.DataFrame:
     """Hide the small counts of a table, and what could give them away.
@@ -101,7 +102,11 @@ def suppress(
 
 @checked()
 def mask_shares(
-    shares: npt.ArrayLike, sizes: npt.ArrayLike, *, threshold: int = 11, fill: float = float("nan")
+    shares: npt.ArrayLike,
+    sizes: npt.ArrayLike,
+    *,
+    threshold: int = THRESHOLD,
+    fill: float = float("nan"),
 ) -> Array:
     """Hide shares that stand for small counts, for example a model's centers sent to a browser.
 
@@ -159,7 +164,7 @@ def mask_shares(
 
 
 @checked()
-def count_text(count: float, *, threshold: int = 11) -> str:
+def count_text(count: float, *, threshold: int = THRESHOLD) -> str:
     """Return a count as it may be shared.
 
     Parameters

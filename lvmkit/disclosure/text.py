@@ -16,6 +16,11 @@ def shown_count(shown: float, whole: float, threshold: int) -> int | str:
     return f"<{threshold}" if 1 <= whole < threshold else "hidden"
 
 
+def is_few(count: float, level: int) -> bool:
+    """Return whether a count is hidden at a level (0 hides none)."""
+    return 0 < count < level
+
+
 def stands_for(sums: float, shown: float) -> int | None:
     """Return what records stand for, in whole ones; None where their number is hidden."""
     return None if np.isnan(shown) or np.isnan(sums) else round(sums)

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lvmkit.core.typing import Array
+from lvmkit.disclosure.rule import THRESHOLD
 
 NEAR = 0.05  # of an estimate: it may be wrong by so much, or by the threshold if that is more
 Mask = npt.NDArray[np.bool_]
@@ -18,7 +19,7 @@ def shown_counts(
     splits: npt.NDArray[np.intp],
     *,
     sizes: npt.NDArray[Any] | None = None,
-    threshold: int = 11,
+    threshold: int = THRESHOLD,
 ) -> tuple[Array, Mask]:
     """Find what may be shown of the counts of all nodes of a tree."""
     # A node's count is the sum of its parts' counts, and no larger than the node. Hidden are counts of 1 to t − 1,

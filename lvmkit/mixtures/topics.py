@@ -117,7 +117,7 @@ class Topics:
         return relevance_to(self.centers, overall, balance=balance)
 
     def renamed(self, topic: int, name: str) -> Topics:
-        """Name a topic, and keep the name with the model."""
+        """Name a topic."""
         if not isinstance(name, str):
             message = (
                 f'name is {name!r}; pass a text, or "" to take the name of topic {topic} away.'
@@ -127,10 +127,12 @@ class Topics:
             message = f"There is no topic {topic}; the topics are 0 to {self.k - 1}."
             raise ValueError(message)
         names = tuple(name.strip() if j == topic else old for j, old in enumerate(self.names))
-        kept = {str(j): text for j, text in enumerate(names) if text}
-        notes = dict(getattr(self.model, "annotations_", None) or {})
-        self.model.annotations_ = notes | {KEY: kept}
         return replace(self, names=names)
+
+    def to_annotations(self) -> dict[str, Any]:
+        """Return the annotations of the model with the names of now."""
+        kept = {str(j): text for j, text in enumerate(self.names) if text}
+        return {**(getattr(self.model, "annotations_", None) or {}), KEY: kept}
 
 
 def names_of(model: Any, k: int) -> tuple[str, ...]:

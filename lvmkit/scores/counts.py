@@ -13,6 +13,7 @@ from lvmkit.core import features
 from lvmkit.core.arguments import checked
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import as_numbers, check_matrix, listed, sample_weights, unmasked
+from lvmkit.disclosure.rule import THRESHOLD
 
 Names = Mapping[int, str] | Sequence[str] | None
 Titles = Mapping[str, str] | Sequence[str] | npt.NDArray[Any] | None
@@ -189,7 +190,7 @@ class CodeCounts:
         """
         return replace(self, names=cluster_names(self.clusters, names))
 
-    def suppress(self, threshold: int = 11) -> "CodeCounts":
+    def suppress(self, threshold: int = THRESHOLD) -> "CodeCounts":
         """Return a copy fit for sharing: what concerns 1 to `threshold` − 1 rows is NaN.
 
         Parameters

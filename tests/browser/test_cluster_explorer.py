@@ -273,7 +273,7 @@ def test_the_explorer_follows_the_dark_theme_of_jupyterlab(lab, open_page):
 
 def test_the_report_answers_without_python(open_page, opened, tmp_path):
     board = ClusterExplorer(*opened, name="Test cohort")
-    board.state.rename(1, "Lung")
+    board.state = board.state.rename(1, "Lung")
     path = board.to_html(tmp_path / "report.html")
     page = open_page()
     page.goto(path.as_uri())

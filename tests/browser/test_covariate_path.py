@@ -69,13 +69,13 @@ def tab(page, name):
     page.get_by_role("tab", name=name, exact=True).click()
 
 
-def told(page, state, **picked):
+def told(page, board, **picked):
     """Wait until Python knows what the browser shows already."""
     for _ in range(200):
-        if all(getattr(state, name) == value for name, value in picked.items()):
+        if all(getattr(board.state, name) == value for name, value in picked.items()):
             return
         page.wait_for_timeout(25)
-    assert {name: getattr(state, name) for name in picked} == picked
+    assert {name: getattr(board.state, name) for name in picked} == picked
 
 
 def walk(page):
@@ -120,7 +120,7 @@ def walk(page):
 def test_everything_answers_and_python_follows(served):
     page, board = served
     walk(page)
-    told(page, board.state, cluster=1, covariate=None, step=2)
+    told(page, board, cluster=1, covariate=None, step=2)
 
 
 def test_nu_is_moved_by_keys_buttons_and_on_the_curves(served):
@@ -129,7 +129,7 @@ def test_nu_is_moved_by_keys_buttons_and_on_the_curves(served):
     slider.focus()
     page.keyboard.press("End")
     expect(rows(page)).to_have_count(1)
-    told(page, board.state, step=4)
+    told(page, board, step=4)
     expect(page.locator('[data-part="curves"] svg')).to_contain_text("ν = 16: 1 cluster")
     page.get_by_role("button", name="Best by marginal likelihood").click()
     expect(rows(page)).to_have_count(5)
@@ -155,7 +155,7 @@ def test_the_tree_leads_to_sets_and_covariates(served):
     tree = page.locator('[data-part="tree"] svg')
     expect(tree).to_contain_text("How 8 covariates")
     tree.get_by_role("button", name=re.compile("^2 covariates from ν = 2 on")).first.click()
-    told(page, board.state, step=1, cluster=0)
+    told(page, board, step=1, cluster=0)
     expect(page.get_by_role("tab", name="Clusters", exact=True)).to_have_attribute(
         "aria-selected", "true"
     )

@@ -68,9 +68,9 @@ def saved(opened, tmp_path_factory):
     """A page that was saved with a name and a mark."""
     opened[0].annotations_ = {}
     board = ScoreCards(*opened)
-    board.state.rename(1, "Sugar <b>")
-    board.state.mark(1, "yes")
-    board.state.write_note(1, "As expected.")
+    board.state = board.state.rename(1, "Sugar <b>")
+    board.state = board.state.mark(1, "yes")
+    board.state = board.state.write_note(1, "As expected.")
     opened[0].annotations_ = {}
     return board.to_html(tmp_path_factory.mktemp("page") / "cards.html")
 
@@ -89,13 +89,13 @@ def order(page):
     ).all_text_contents()  # what is out of sight has no inner text
 
 
-def told(page, state, **picked):
+def told(page, board, **picked):
     """Wait until Python knows what the browser shows already."""
     for _ in range(200):
-        if all(getattr(state, name) == value for name, value in picked.items()):
+        if all(getattr(board.state, name) == value for name, value in picked.items()):
             return
         page.wait_for_timeout(25)
-    assert {name: getattr(state, name) for name in picked} == picked
+    assert {name: getattr(board.state, name) for name in picked} == picked
 
 
 def walk(page):
@@ -154,7 +154,7 @@ def walk(page):
 def test_everything_answers_and_python_follows(served):
     page, board = served
     walk(page)
-    told(page, board.state, phenotype=0, other=None)
+    told(page, board, phenotype=0, other=None)
 
 
 def test_cards_are_picked_and_marked_by_keys_alone(served, opened):
@@ -165,7 +165,7 @@ def test_cards_are_picked_and_marked_by_keys_alone(served, opened):
     page.keyboard.press("Enter")
     expect(card(page, 1)).to_have_attribute("aria-current", "true")
     expect(card(page, 1)).to_be_focused()
-    told(page, board.state, phenotype=1)
+    told(page, board, phenotype=1)
     name = card(page, 1).get_by_label("Name")
     for _ in range(4):
         if name.evaluate("(el) => el.getRootNode().activeElement === el"):
@@ -400,7 +400,7 @@ def test_no_tab_is_wider_than_the_window(served, assert_fits):
 def test_it_works_in_a_notebook_in_the_dark(lab, open_page, measured):
     page = open_page(width=1400)
     show = "from lvmkit_widgets import ScoreCards\nboard = ScoreCards(model, cohort)\nboard"
-    lab.write("cards.ipynb", COHORT, show, "board.state.rename(2, 'Third')")
+    lab.write("cards.ipynb", COHORT, show, "board.state = board.state.rename(2, 'Third')")
     lab.open(page, "cards.ipynb", dark=True)
     expect(page.locator(".lvm-pheno")).to_have_count(4)
     expect(card(page, 2).locator("h4")).to_have_text("2Third")

@@ -64,13 +64,13 @@ def tab(page, name):
     page.get_by_role("tab", name=name, exact=True).click()
 
 
-def told(page, state, **picked):
+def told(page, board, **picked):
     """Wait until Python knows what the browser shows already."""
     for _ in range(200):
-        if all(getattr(state, name) == value for name, value in picked.items()):
+        if all(getattr(board.state, name) == value for name, value in picked.items()):
             return
         page.wait_for_timeout(25)
-    assert {name: getattr(state, name) for name in picked} == picked
+    assert {name: getattr(board.state, name) for name in picked} == picked
 
 
 def entry(page, *names):
@@ -142,7 +142,7 @@ def walk(page):
 def test_everything_answers_and_python_follows(served):
     page, board = served
     walk(page)
-    told(page, board.state, entry=27)
+    told(page, board, entry=27)
     model = page.get_by_role("slider", name="λ")
     model.focus()
     page.keyboard.press("End")

@@ -63,7 +63,7 @@ def saved(opened, tmp_path_factory):
     board = TopicRelevance(*opened, name="speeches")
     for i in (2, 4, 0):
         board.open_tab("main", i)
-    board.state.balance = 0.3
+    board.state = board.state.replace(balance=0.3)
     return board.to_html(tmp_path_factory.mktemp("page") / "topics.html", texts=True)
 
 
@@ -83,13 +83,13 @@ def radius(page, number):
     return float(of_topic(page, number).locator("circle").get_attribute("r"))
 
 
-def told(page, state, **picked):
+def told(page, board, **picked):
     """Wait until Python knows what the browser shows already."""
     for _ in range(200):
-        if all(getattr(state, name) == value for name, value in picked.items()):
+        if all(getattr(board.state, name) == value for name, value in picked.items()):
             return
         page.wait_for_timeout(25)
-    assert {name: getattr(state, name) for name in picked} == picked
+    assert {name: getattr(board.state, name) for name in picked} == picked
 
 
 def walk(page):
@@ -135,7 +135,7 @@ def test_words_map_and_comparison_answer_at_once(served):
     page, board = served
     walk(page)
     expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", "2")
-    told(page, board.state, topic=2, other=0, balance=0.0)
+    told(page, board, topic=2, other=0, balance=0.0)
 
 
 SLOW = """
@@ -163,7 +163,7 @@ def test_what_the_reader_changed_outlasts_late_answers(address, open_page):
     page.wait_for_timeout(2000)
     assert "its topics" in readout.inner_text()
     assert page.locator(".lvm-spread li").count() > 0
-    told(page, address[1][-1].state, term=first.locator("td").first.inner_text())
+    told(page, address[1][-1], term=first.locator("td").first.inner_text())
     page.locator(".lvm-size").nth(2).click()  # the model below has no such topic
     page.get_by_role("slider", name="Number of topics").press("Home")
     expect(page.locator(".lvm-size")).to_have_count(2)  # by now Python has heard, and decides
@@ -177,7 +177,7 @@ def test_what_a_click_sets_is_one_message(address, open_page):
     page.goto(address[0])
     expect(page.locator(".lvm-size")).to_have_count(3)
     page.locator(".lvm-relevance tbody tr").first.click()
-    told(page, address[1][-1].state, term=page.locator(".lvm-relevance td").first.inner_text())
+    told(page, address[1][-1], term=page.locator(".lvm-relevance td").first.inner_text())
     (message,) = (frame for frame in sent if "relevance_code" in frame)
     assert "map_spread" in message  # the word, its topics and totals
     assert "relevance_pick" in message  # and that it was picked
@@ -192,7 +192,7 @@ def test_the_map_is_walked_by_keys(served):
     page.keyboard.press("Enter")
     expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", "1")
     expect(page.locator(".lvm-relevance .lvm-legend")).to_contain_text("1 ·")
-    told(page, board.state, topic=1)
+    told(page, board, topic=1)
 
 
 def test_documents_are_shown_as_text_and_opened(served):
@@ -310,8 +310,10 @@ def crowded(tmp_path_factory):
     )
     X, _ = model.sample(400, length=120)
     board = TopicRelevance(model, from_counts(X, feature_names=words, binary=False), private=False)
-    board.state.rename(0, "a name that is much longer than any circle and any picture is wide " * 2)
-    board.state.topic = 0
+    board.state = board.state.rename(
+        0, "a name that is much longer than any circle and any picture is wide " * 2
+    )
+    board.state = board.state.look(0)
     return board.to_html(tmp_path_factory.mktemp("page") / "crowded.html")
 
 
@@ -392,7 +394,7 @@ def test_it_works_in_a_notebook_in_the_dark(lab, open_page, measured):
     show = (
         "from lvmkit_widgets import TopicRelevance\nboard = TopicRelevance(models, corpus)\nboard"
     )
-    lab.write("topics.ipynb", CORPUS, show, "board.state.topic = 1")
+    lab.write("topics.ipynb", CORPUS, show, "board.state = board.state.look(1)")
     lab.open(page, "topics.ipynb", dark=True)
     expect(page.locator(".lvm-size")).to_have_count(3)
     expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", "1")

@@ -61,7 +61,7 @@ def saved(opened, tmp_path_factory):
     """A page that was saved with λ at 0.3."""
     opened[0].annotations_ = {}
     board = TreeNavigator(*opened, name="a ward")
-    board.state.balance = 0.3
+    board.state = board.state.replace(balance=0.3)
     return board.to_html(tmp_path_factory.mktemp("page") / "tree.html")
 
 
@@ -77,13 +77,13 @@ def here(page):
     return page.locator(".lvm-breadcrumb [aria-current]")
 
 
-def told(page, state, **picked):
+def told(page, board, **picked):
     """Wait until Python knows what the browser shows already."""
     for _ in range(200):
-        if all(getattr(state, name) == value for name, value in picked.items()):
+        if all(getattr(board.state, name) == value for name, value in picked.items()):
             return
         page.wait_for_timeout(25)
-    assert {name: getattr(state, name) for name in picked} == picked
+    assert {name: getattr(board.state, name) for name in picked} == picked
 
 
 def walk(page):
@@ -149,7 +149,7 @@ def walk(page):
 def test_everything_answers_and_python_follows(served):
     page, board = served
     walk(page)
-    told(page, board.state, node=2, code="", balance=0.0, frontier=(1, 2))
+    told(page, board, node=2, code="", balance=0.0, frontier=(1, 2))
     page.get_by_role("button", name="Undo").click()
     expect(page.locator(".lvm-badge")).to_have_text(["0", "1", "2"])
     expect(page.locator(".lvm-status")).to_contain_text("Undone: Made one cluster")
@@ -159,7 +159,7 @@ def test_everything_answers_and_python_follows(served):
     expect(page.locator(".lvm-table:visible tbody tr")).to_have_count(2)
     page.locator(".lvm-table:visible tbody tr").first.click()
     expect(here(page)).to_have_text(re.compile(r"^1( |$)"))
-    told(page, board.state, node=1)
+    told(page, board, node=1)
 
 
 def test_the_tree_is_walked_by_keys_alone(served):
@@ -195,7 +195,7 @@ def test_the_tree_is_walked_by_keys_alone(served):
     assert levels == ["1,1,1", "2,2,1", "3,2,1", "3,2,2", "2,2,2", "3,2,1", "3,2,2"]
     page.keyboard.press("Enter")
     expect(active).to_have_attribute("aria-selected", "true")
-    told(page, board.state, node=1)
+    told(page, board, node=1)
 
 
 def test_a_branch_gets_a_name_that_can_be_found_and_taken_back(served, opened):
@@ -350,7 +350,7 @@ def test_thousands_of_leaves_are_drawn_as_far_as_they_are_seen(servers, open_pag
     last = page.locator(".lvm-node.lvm-active")
     expect(last).to_have_attribute("data-id", "32766")
     page.keyboard.press("Enter")
-    told(page, made[-1].state, node=32766)
+    told(page, made[-1], node=32766)
     # The browser had no numbers of this leaf; Python sends them as the answer to the click.
     expect(page.locator(".lvm-relevance tbody tr:visible").first).to_be_visible()
     expect(page.locator(".lvm-breadcrumb")).to_contain_text("The tree may not be deeper".lower())
@@ -394,7 +394,7 @@ def test_no_tab_is_wider_than_the_window(served, assert_fits):
 def test_it_works_in_a_notebook_in_the_dark(lab, open_page, measured):
     page = open_page(width=1400)
     show = "from lvmkit_widgets import TreeNavigator\nboard = TreeNavigator(tree, cohort)\nboard"
-    lab.write("tree.ipynb", COHORT, show, "board.state.node = 1")
+    lab.write("tree.ipynb", COHORT, show, "board.state = board.state.pick(1)")
     lab.open(page, "tree.ipynb", dark=True)
     expect(page.locator(".lvm-node")).to_have_count(7)
     expect(here(page)).to_have_text(re.compile(r"^1( |$)"))

@@ -138,7 +138,7 @@ def test_models_replace_no_other_file(start, name, message, confined):
     before = {p: p.read_bytes() for p in start.iterdir() if p.is_file()}
     with pytest.raises(ValueError, match=message):
         save_to(bench, name)
-    bench.state.rename(0, "Heart")
+    bench.state = bench.state.rename(0, "Heart")
     assert {p: p.read_bytes() for p in start.iterdir() if p.is_file()} == before
 
 
@@ -146,11 +146,11 @@ def test_a_model_that_is_there_is_replaced_only_when_asked(bench, start):
     assert "saved to" in save_to(bench, "one.npz")
     shutil.copy("one.npz", "two.npz")
     before = Path("two.npz").read_bytes()
-    bench.state.rename(0, "Heart")
+    bench.state = bench.state.rename(0, "Heart")
     said = save_to(bench, "two.npz")
     assert "“two.npz” holds a model already" in said
     assert "still saved to “one.npz”" in said
-    bench.state.rename(0, "Lungs")
+    bench.state = bench.state.rename(0, "Lungs")
     assert Path("two.npz").read_bytes() == before
     keep = bench.components["autosave"]
     assert [c["name"] for c in keep.controls] == ["autosave", "replace", "leave"]
@@ -159,7 +159,7 @@ def test_a_model_that_is_there_is_replaced_only_when_asked(bench, start):
     assert [c["name"] for c in keep.controls] == ["autosave"]
     save_to(bench, "two.npz")
     keep.fire("pressed", "replace")
-    bench.state.rename(0, "Kidneys")
+    bench.state = bench.state.rename(0, "Kidneys")
     assert lvmkit.load("two.npz").annotations_["clusters"][0]["name"] == "Kidneys"
     assert lvmkit.load("one.npz").annotations_["clusters"][0]["name"] == "Lungs"
     save_to(bench, "")
@@ -176,7 +176,7 @@ def test_a_name_that_is_refused_ends_no_saving(bench, start):
     with pytest.raises(ValueError, match=r"is not below .* still saved to “one\.npz”"):
         save_to(bench, "../b.npz")
     assert bench.components["autosave"].values["autosave"] == str(start / "one.npz")
-    bench.state.rename(0, "Heart")
+    bench.state = bench.state.rename(0, "Heart")
     assert lvmkit.load("one.npz").annotations_["clusters"][0]["name"] == "Heart"
 
 
@@ -184,7 +184,7 @@ def test_a_model_that_another_visitor_wrote_meanwhile_is_left_alone(bench, start
     save_to(bench, "one.npz")
     lvmkit.save(lvmkit.BernoulliMixture(3).fit(lvmkit.datasets.load_discharges()[:300]), "one.npz")
     with pytest.raises(ValueError, match="was written by somebody else meanwhile"):
-        bench.state.rename(0, "Heart")
+        bench.state = bench.state.rename(0, "Heart")
     assert lvmkit.load("one.npz").n_components == 3
     assert bench.state.autosave is None
 
@@ -210,9 +210,9 @@ def test_a_file_that_has_become_another_is_left_alone(bench, start):
     save_to(bench, "one.npz")
     (start / "one.npz").write_text("my thesis", "utf-8")
     with pytest.raises(ValueError, match="has become another file"):
-        bench.state.rename(0, "Heart")
+        bench.state = bench.state.rename(0, "Heart")
     assert (start / "one.npz").read_text("utf-8") == "my thesis"
-    bench.state.rename(0, "Lungs")
+    bench.state = bench.state.rename(0, "Lungs")
     assert not is_model_file(start / "one.npz")
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from lvmkit.covariates.admm import ADMM, State
+from lvmkit.covariates.admm import ADMM, AdmmState
 from lvmkit.covariates.graph import Graph
 
 
@@ -38,7 +38,7 @@ def test_the_objective_is_equation_one(make_case):
     admm = admm_of(case, 2.0)
     theta = np.random.default_rng(0).normal(size=(9, 3))
     state = admm.start()
-    state = State(theta, state.copies, state.duals, 1.0)
+    state = AdmmState(theta, state.copies, state.duals, 1.0)
     assert admm.objective(state) == pytest.approx(case.objective(2.0, theta[:-1].T, theta[-1]))
 
 
@@ -46,7 +46,7 @@ def test_the_update_of_the_copies_minimizes_equation_two():
     graph = Graph(np.array([0, 0, 1]), np.array([1, 2, 2]), np.array([0.3, 4.0, 0.0]), 3)
     rng = np.random.default_rng(0)
     admm = ADMM(rng.normal(size=(6, 3)), np.eye(2)[[0, 1] * 3], graph, ridge=0.1, nu=1.5)
-    state = State(rng.normal(size=(4, 2)), np.zeros((2, 3, 2)), rng.normal(size=(2, 3, 2)), 2.0)
+    state = AdmmState(rng.normal(size=(4, 2)), np.zeros((2, 3, 2)), rng.normal(size=(2, 3, 2)), 2.0)
     found = admm.update_copies(state, state.theta)
     assert np.isfinite(found).all()
     for edge, (tail, head, weight) in enumerate(
@@ -85,7 +85,7 @@ def test_the_update_of_the_weights_has_no_slope_left(make_case):
     admm = admm_of(case, 2.0)
     rng = np.random.default_rng(1)
     shape = (2, len(case.graph.weights), 3)
-    state = State(np.zeros((9, 3)), rng.normal(size=shape), rng.normal(size=shape), 0.7)
+    state = AdmmState(np.zeros((9, 3)), rng.normal(size=shape), rng.normal(size=shape), 0.7)
     graph = case.graph
 
     def cost(theta):

@@ -17,7 +17,7 @@ def patients():
 @pytest.fixture(name="cut")
 def three_clusters(cohort):
     board = TreeNavigator(SpectralTree(max_depth=3, min_samples_leaf=20).fit(cohort), cohort)
-    board.state.take_cut([board.state.tree.nodes[0].children[0], *children(board, 1)])
+    board.state = board.state.take_cut([board.state.tree.nodes[0].children[0], *children(board, 1)])
     return board.state.clustering()
 
 

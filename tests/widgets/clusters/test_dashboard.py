@@ -7,7 +7,7 @@ import pytest
 
 import lvmkit
 from lvmkit.cohorts.subset import Subset
-from lvmkit_widgets.clusters import compare_tab
+from lvmkit_widgets.clusters import codes_tab, compare_tab
 from lvmkit_widgets.clusters.attributes_tab import attributes_text
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.clusters.export_tables import assignment_table, codes_table
@@ -84,7 +84,7 @@ def test_a_cluster_picked_anywhere_is_picked_everywhere(board):
 
 def test_only_the_open_tab_is_drawn(board):
     board.open_tab("main", TABS["overview"])
-    board.state.code = "428"
+    board.state = board.state.look(code="428")
     assert board.components["profile"].svg == ""
     board.open_tab("main", TABS["marks"])
     assert "428" in board.components["profile"].caption
@@ -231,7 +231,7 @@ def test_every_file_is_handed_over(board, cohort):
 
 
 def test_tables_to_share_hide_small_counts_and_formulas(board):
-    board.state.rename(0, "=cmd()")
+    board.state = board.state.rename(0, "=cmd()")
     table = codes_table(board.state)
     numbers = [n for n in table["n_in"] if not isinstance(n, str)]
     assert "<11" in set(table["n_in"])
@@ -246,25 +246,25 @@ def test_small_counts_are_hidden_on_screen_until_asked_for(board):
     board.open_tab("main", TABS["marks"])
     hidden = np.frombuffer(board.components["relevance"].counts, dtype=np.int32)
     assert (hidden == -1).any()
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     shown = np.frombuffer(board.components["relevance"].counts, dtype=np.int32)
     assert not (shown == -1).any()
     np.testing.assert_array_equal(shown[hidden >= 0], hidden[hidden >= 0])
 
 
 def test_the_report_holds_totals_only(board, tmp_path):
-    board.state.rename(0, "Heart & <b>lung</b>")
-    board.state.hide_small = False
+    board.state = board.state.rename(0, "Heart & <b>lung</b>")
+    board.state = board.state.disclose(on_screen=False)
     path = board.to_html(tmp_path / "report.html")
     text = path.read_text("utf-8")
     assert "secret-" not in text
     assert path.stat().st_size < 2_000_000
     assert "<b>lung" not in text
-    assert board.state.hide_small is False
+    assert not board.state.disclosure.on_screen
 
 
 def test_the_explorer_opens_a_saved_model_with_its_names(board, cohort, tmp_path):
-    board.state.merge([0, 1], name="Both")
+    board.state = board.state.merge([0, 1], name="Both")
     board.state.save(tmp_path / "m.npz")
     again = ClusterExplorer(lvmkit.load(tmp_path / "m.npz"), cohort)
     assert again.state.clustering.labels == ["Both", "Cluster 2"]
@@ -288,10 +288,10 @@ def test_one_cluster_is_enough(cohort):
     assert board.state.other is None
 
 
-def test_long_tables_are_sorted_searched_and_paged(board):
+def test_long_tables_are_sorted_searched_and_paged(board, monkeypatch):
+    monkeypatch.setattr(codes_tab, "TESTED", 3)
     board.open_tab("main", TABS["marks"])
     table = board.components["evidence"]
-    table.page_size = 3
     assert table.total > 3
     table.sort = ["n_in", "asc"]
     numbers = [row["n_in"] for row in table.rows]
@@ -315,10 +315,11 @@ def test_a_saved_page_answers_for_every_cluster(board):
 
 def test_hidden_counts_are_never_written_as_small(board):
     table = codes_table(board.state)
-    whole = board.state._analysis.association(board.state.view)
+    whole = board.state.analysis.association(board.state.view)
     for shown, real in zip(table["n_in"], whole.loc[table.index, "n_in"], strict=True):
         assert (
-            shown == (f"<{board.state.threshold}" if 0 < real < 11 else real) or shown == "hidden"
+            shown == (f"<{board.state.disclosure.threshold}" if 0 < real < 11 else real)
+            or shown == "hidden"
         )
 
 
@@ -326,7 +327,7 @@ def test_a_code_that_is_hidden_in_one_cluster_is_compared(board):
     board.open_tab("main", TABS["compare"])
     hidden = []
     for first, second in ((0, 1), (1, 2), (2, 0), (0, None)):
-        board.state.param.update(cluster=first, other=second)
+        board.state = board.state.look(cluster=first, other=second)
         table = board.components["differences"]
         table.page_size = 50
         hidden += [row for row in table.rows if "<11" in (row["first"], row["second"])]
@@ -340,11 +341,11 @@ def test_a_code_that_is_hidden_in_one_cluster_is_compared(board):
 def test_a_pair_that_was_seen_is_not_drawn_again(board, monkeypatch):
     board.open_tab("main", TABS["compare"])
     first = board.components["difference"].svg
-    board.state.other = 2
+    board.state = board.state.look(other=2)
     monkeypatch.setattr(compare_tab, "svg", lambda chart: "drawn again")
-    board.state.other = 1
+    board.state = board.state.look(other=1)
     assert board.components["difference"].svg == first
-    board.state.rename(0, "Heart")
+    board.state = board.state.rename(0, "Heart")
     assert board.components["difference"].svg == "drawn again"
 
 

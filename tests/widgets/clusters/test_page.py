@@ -65,8 +65,8 @@ def report(board, tmp_path_factory):
     form = board.components["newcomer"]
     form.values = {**form.values, "typed": "585 private-words"}
     form.fire("pressed", "assign")
-    board.state.autosave = str(folder / "private-place.npz")
-    board.state.hide_small = False
+    board.state = board.state.replace(autosave=str(folder / "private-place.npz"))
+    board.state = board.state.disclose(on_screen=False)
     text = board.to_html(folder / "report.html").read_text("utf-8")
     state = json.loads(re.search(r'id="lvmkit-state">(.*?)</script>', text).group(1))
     return text, state
@@ -83,7 +83,7 @@ def pictures(state):
 
 
 def hidden_clusters(board):
-    counts = board.state.counts(shared=True)
+    counts = board.state.for_others.counts()
     return counts, np.isnan(counts.sizes)
 
 
@@ -177,7 +177,7 @@ def test_a_page_without_python_says_what_is_hidden_and_lists_differences(report)
 
 
 def test_what_was_on_the_screen_is_there_again(board, report):
-    assert board.state.hide_small is False
+    assert not board.state.disclosure.on_screen
     assert board.components["typical"].rows
     assert board.components["newcomer"].values["typed"] == "585 private-words"
     assert "Small counts are shown" in board.stage.footer
@@ -185,24 +185,23 @@ def test_what_was_on_the_screen_is_there_again(board, report):
 
 def test_few_shown_or_few_left_out_are_not_counted_in_the_heading(cohort):
     board = explorer(cohort)
-    state = board.state
-    state.show(Subset(having=("042",)))
+    state = board.state.show(Subset(having=("042",)))
     assert subtitle(state).startswith("<11 of 757 patients (")
-    state.show(Subset(lacking=("042",)))
+    state = state.show(Subset(lacking=("042",)))
     assert subtitle(state).startswith("754 patients (")
-    state.hide_small = False
+    board.state = state.disclose(on_screen=False)
     assert board.stage.subtitle.startswith("754 of 757 patients (")
 
 
 def test_a_report_that_fails_leaves_the_screen_as_it_was(cohort, tmp_path):
     board = explorer(cohort)
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     with pytest.raises(ValueError, match="no folder"):
         board.to_html(tmp_path / "gone" / "report.html")
-    assert board.state.hide_small is False
+    assert not board.state.disclosure.on_screen
 
 
 def test_sums_of_counts_are_never_said_to_be_small(board):
-    table = board.state.association(shared=True)
+    table = board.state.for_others.association()
     assert "<11" in set(table["n_in"])
     assert "<11" not in set(table["n_out"]) | set(table["size_out"])

@@ -110,7 +110,7 @@ def test_small_numbers_of_records_are_hidden_whatever_they_stand_for(model):
     few = state.assignment.rows[state.assignment.labels == 1][:5]
     rows = np.sort(np.r_[state.assignment.rows[state.assignment.labels == 0], few])
     board = ClusterExplorer(model(), heavy[rows].copy())
-    board.state.hide_small = True
+    board.state = board.state.disclose(on_screen=True)
     small = board.components["sizes"].items[1]
     assert small["n"] == "<11"
     assert "more" not in small
@@ -118,7 +118,7 @@ def test_small_numbers_of_records_are_hidden_whatever_they_stand_for(model):
     assert board.components["summary"].rows[1]["estimate"] is None
     table = clusters_table(board.state)
     assert table["stand_for"].isna().tolist()[1]
-    board.state.show(Subset(ranges={"age": (20, 21)}))
+    board.state = board.state.show(Subset(ranges={"age": (20, 21)}))
     assert len(board.state.assignment.rows) > 0
     assert ("stand for" in board.stage.subtitle) is (len(board.state.assignment.rows) >= 11)
 
@@ -146,12 +146,12 @@ def test_fits_from_the_dashboard_are_weighted(model):
     state = bench.state
     assert "sample_weight='stands_for'" in state.history.code
     assert sorted(state.clustering.weights) == pytest.approx([0.1, 0.9], abs=0.03)
-    state.refit(2)
+    state = state.refit(2)
     assert sorted(state.clustering.weights) == pytest.approx([0.1, 0.9], abs=0.03)
     assert "weighted by “stands_for”" in state.message
-    state.show(Subset())
+    state = state.show(Subset())
     one = ClusterExplorer(lvmkit.BernoulliMixture(1).fit(light), light).state
-    one.split(0, parts=2)
+    one = one.split(0, parts=2)
     assert sorted(one.clustering.weights) == pytest.approx([0.1, 0.9], abs=0.03)
 
 

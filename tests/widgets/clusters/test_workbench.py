@@ -97,7 +97,7 @@ def test_unclear_columns_are_asked_for(table):
 
 def test_a_saved_model_brings_its_names(table, tmp_path):
     bench = Workbench(table, k=2)
-    bench.state.rename(0, "Heart")
+    bench.state = bench.state.rename(0, "Heart")
     bench.state.save(tmp_path / "heart.npz")
     again = Workbench()
     press(again, "open", path=str(table), k=5, model=str(tmp_path / "heart.npz"))
@@ -106,7 +106,7 @@ def test_a_saved_model_brings_its_names(table, tmp_path):
 
 def test_a_saved_model_brings_its_names_to_a_file_whose_columns_are_asked_for(table, tmp_path):
     bench = Workbench(table, k=2)
-    bench.state.rename(0, "Heart")
+    bench.state = bench.state.rename(0, "Heart")
     bench.state.save(tmp_path / "heart.npz")
     again, model = Workbench(), str(tmp_path / "heart.npz")
     press(again, "open", path=str(table.with_name("odd.csv")), k=5, model=model)
@@ -120,7 +120,7 @@ def test_another_cohort_replaces_the_first(table):
     press(bench, "open", path=str(table), k=3)
     assert len(bench.state.clustering.ids) == 3
     assert bench.components["refit"].values["k"] == 3
-    bench.state.rename(0, "Second")
+    bench.state = bench.state.rename(0, "Second")
     assert bench.components["sizes"].items[0]["name"] == "0 · Second"
 
 
@@ -158,7 +158,7 @@ def test_the_bundled_cohort_opens_by_name_and_its_python_repeats_everything(open
     monkeypatch.setattr(lvmkit.datasets, "load_discharges", lambda: small)
     bench = opened(monkeypatch)
     assert bench.stage.title == "Hospital discharges"
-    bench.state.rename(0, "Heart")
+    bench.state = bench.state.rename(0, "Heart")
     scope = {}
     exec(bench.state.history.code, scope)
     assert scope["state"].clustering.clusters == bench.state.clustering.clusters

@@ -132,7 +132,7 @@ def test_cross_validation_is_offered_where_there_is_some(path, board):
     names = [control["name"] for control in board.components["choose"].controls]
     assert "cross" not in names
     with pytest.raises(ValueError, match="without cross-validation"):
-        board.state.choose_cross_validated()
+        board.state = board.state.choose_cross_validated()
     tried = SimpleNamespace(mean=path.accuracies, std_error=np.full(5, 0.02), chosen=3)
     path.cross_validation = tried
     board = CovariatePath(path, NAMES)
@@ -142,8 +142,8 @@ def test_cross_validation_is_offered_where_there_is_some(path, board):
 
 
 def test_the_steps_repeat_in_python(path, board):
-    board.state.choose_n_clusters(1)
-    board.state.choose(1)
+    board.state = board.state.choose_n_clusters(1)
+    board.state = board.state.choose(1)
     scope = {"path": path}
     exec(board.state.history.code, scope)
     assert scope["state"].step == 1
@@ -154,7 +154,7 @@ def test_the_steps_repeat_in_python(path, board):
 
 
 def test_choosing_what_is_shown_is_no_step(board):
-    board.state.choose_best()
+    board.state = board.state.choose_best()
     assert len(board.state.history.steps) == 1
 
 
@@ -162,7 +162,7 @@ def test_choosing_what_is_shown_is_no_step(board):
 
 
 def test_the_browser_gets_labels_and_weights_of_the_solution(board, path):
-    board.state.choose(3)
+    board.state = board.state.choose(3)
     fields = board.components["clusters"]
     assert np.frombuffer(fields.labels, "<i4").tolist() == LABELS[3]
     sent = np.frombuffer(fields.weights, "<f4").reshape(2, 3)
@@ -175,14 +175,14 @@ def test_the_browser_gets_labels_and_weights_of_the_solution(board, path):
 def test_a_covariate_that_was_found_stays_in_sight(board):
     board.components["clusters"].param.update(selected=1, covariate=3)
     assert (board.state.cluster, board.state.covariate) == (1, 3)
-    board.state.choose(0)
+    board.state = board.state.choose(0)
     assert (board.state.cluster, board.state.covariate) == (3, 3)
-    board.state.choose(4)
+    board.state = board.state.choose(4)
     assert board.state.cluster == 0
-    board.state.choose(2)
-    board.state.find("plot")
+    board.state = board.state.choose(2)
+    board.state = board.state.find("plot")
     assert (board.state.cluster, board.state.covariate) == (2, 4)
-    board.state.pick(0)
+    board.state = board.state.pick(0)
     assert board.state.covariate is None
 
 
@@ -211,15 +211,15 @@ def test_covariates_that_are_left_out_are_in_no_cluster(path, tmp_path):
     np.testing.assert_allclose(board.state.alone[0, 4], -0.05)  # from the next ν
     board.components["clusters"].param.update(selected=None, covariate=5)
     assert (board.state.cluster, board.state.covariate) == (None, 5)
-    board.state.choose(3)
+    board.state = board.state.choose(3)
     assert board.state.cluster == 2
-    board.state.choose(2)
+    board.state = board.state.choose(2)
     assert board.state.cluster is None
     board.to_html(tmp_path / "page.html")
     path[1].labels, path[1].n_clusters = np.full(6, -1), 0
     path[1].cluster_coef = np.zeros((2, 0))
-    board.state.covariate = None
-    board.state.choose(1)
+    board.state = board.state.replace(covariate=None)
+    board.state = board.state.choose(1)
     board.open_tab("main", 1)
     assert board.state.cluster is None
     assert "No covariate" in board.components["tree"].caption
@@ -234,7 +234,7 @@ def test_a_real_path_is_shown(tmp_path):
     assert board.state.path.nus.tolist() == nus[::-1]
     board.components["nu"].selected = 1
     board.open_tab("main", 1)
-    board.state.find("x3")
+    board.state = board.state.find("x3")
     labels = board.state.path[1].labels
     assert board.state.cluster == labels[3]
     assert clusters_table(board.state)["size"].tolist() == np.bincount(labels).tolist()
@@ -260,7 +260,7 @@ def test_the_tree_is_that_of_the_cluster_and_answers_to_picks(board):
 
 def test_where_there_is_no_tree_the_reader_is_told_why(board):
     board.open_tab("main", 1)
-    board.state.pick(3)
+    board.state = board.state.pick(3)
     tree = board.components["tree"]
     assert "one covariate that has met no other" in tree.caption
     board.components["tree_of"].values = {"every": True, "least": 99, "most": 40}
@@ -346,7 +346,7 @@ def page_state(file):
 
 
 def test_a_saved_page_answers_for_its_solutions_and_clusters(board, tmp_path):
-    board.state.choose(3)
+    board.state = board.state.choose(3)
     state, text = page_state(board.to_html(tmp_path / "page.html"))
     assert "<img src=x" not in text
     assert [o["label"] for o in state["nu_options"]] == [board.state.describe(s) for s in range(5)]
@@ -358,7 +358,7 @@ def test_a_saved_page_answers_for_its_solutions_and_clusters(board, tmp_path):
     assert "not in this page" in picked["cases"][""]["tree.caption"]
     assert {"3:0", "3:1", "3:2"} <= set(picked["cases"])
     assert "href" not in state["tree_svg"] + moved["cases"]["4"]["curves.svg"]
-    board.state.every = True
+    board.state = board.state.replace(every=True)
     moved, picked = page_state(board.to_html(tmp_path / "page.html"))[0]["stage_cases"]
     assert picked["cases"] == {}
     assert "How 6 covariates" in moved["cases"]["3"]["tree.svg"]
@@ -372,7 +372,7 @@ def test_a_page_of_a_long_path_holds_a_part_of_it_and_what_matters():
         mean=path.accuracies, std_error=path.accuracies * 0, chosen=77
     )
     board = CovariatePath(path)
-    board.state.choose(51)
+    board.state = board.state.choose(51)
     steps = held(board.state)
     assert len(steps) <= HELD + 3
     assert {0, 2, 51, 77, 119} <= set(steps.tolist())
@@ -431,7 +431,7 @@ def test_accuracies_hide_1_to_10_samples_of_their_own_set(where, size, held_out,
     mean = values["cross_validation"]
     path.cross_validation = SimpleNamespace(mean=mean, std_error=np.zeros(5), chosen=3)
     given = {"held_out": values["held_out"], "n_held_out": held_out}
-    assert accuracies_told(PathState(path, tuple(NAMES), **given)) is told
+    assert accuracies_told(PathState.of(path, tuple(NAMES), **given)) is told
 
 
 def test_the_likelihood_of_people_is_told_no_finer_than_its_curve(board):
@@ -441,5 +441,5 @@ def test_the_likelihood_of_people_is_told_no_finer_than_its_curve(board):
     told = path_table(state)["log_marginal_likelihood"]
     assert not np.isin(exact, told).any()
     np.testing.assert_allclose(told, exact, atol=np.ptp(exact) / 50)
-    state.private = False
+    state = state.disclose(private=False)
     np.testing.assert_array_equal(path_table(state)["log_marginal_likelihood"], exact)

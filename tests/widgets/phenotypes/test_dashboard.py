@@ -87,7 +87,7 @@ def test_negative_scores_have_levels_of_their_own(by_hand):
     assert cards.items[0]["n_with_score"] == 4
     assert cards.items[0]["features"] == [[[0, 1], [1, -3]]]
     assert (cards.modes[0]["low"], cards.modes[0]["high"]) == (-3, 2)
-    board.state.level = -1
+    board.state = board.state.replace(level=-1)
     assert board.state.rows_from(0, -1).tolist() == [0, 4]
     assert board.state.rows_from(0, 1).tolist() == [2, 3]
 
@@ -211,7 +211,7 @@ def test_a_patient_of_the_cohort_is_found_by_id_or_row(board, model):
 
 
 def test_patients_who_score_high_are_listed_page_by_page(board, model):
-    board.state.param.update(phenotype=1, level=2)
+    board.state = board.state.replace(phenotype=1, level=2)
     board.open_tab("main", 1)
     table = board.components["members"]
     scores = model.factors_[0][:, 1]
@@ -230,8 +230,8 @@ def test_patients_who_score_high_are_listed_page_by_page(board, model):
 
 
 def test_what_is_said_is_kept_with_the_model_and_can_be_taken_back(board, model):
-    state, cards = board.state, board.components["cards"]
-    state.author = "Dr A"
+    cards = board.components["cards"]
+    board.state = board.state.replace(author="Dr A")
     cards.fire("edit", {"id": 0, "field": "name", "value": "  Heart \n failure "})
     cards.fire("edit", {"id": 0, "field": "note", "value": "One.\nTwo."})
     cards.fire("edit", {"id": 0, "field": "mark", "value": "yes"})
@@ -239,26 +239,26 @@ def test_what_is_said_is_kept_with_the_model_and_can_be_taken_back(board, model)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", said.pop("on"))
     assert said == {"name": "Heart failure", "note": "One.\nTwo.", "mark": "yes", "by": "Dr A"}
     assert cards.annotations["0"]["name"] == "Heart failure"
-    state.undo()
-    state.undo()
+    board.state = board.state.undo()
+    board.state = board.state.undo()
     assert model.annotations_["phenotypes"] == {"0": {"name": "Heart failure"}}
-    state.redo()
+    board.state = board.state.redo()
     assert cards.annotations["0"]["note"] == "One.\nTwo."
-    state.go_to(0)
+    board.state = board.state.go_to(0)
     assert model.annotations_["phenotypes"] == {}
-    state.go_to(3)
+    board.state = board.state.go_to(3)
     again = ScoreCards(model).state
-    assert again.annotations == state.annotations
-    state.rename(0, "Heart failure")
-    assert state.message.startswith("It was so already")
-    assert len(state.history.steps) == 4
+    assert again.annotations == board.state.annotations
+    board.state = board.state.rename(0, "Heart failure")
+    assert board.state.message.startswith("It was so already")
+    assert len(board.state.history.steps) == 4
 
 
 def test_the_steps_in_python_repeat_them(board, model, tensor):
     state = board.state
-    state.rename(1, "Sugar")
-    state.mark(1, "no", by="Dr B")
-    state.write_note(2, 'says "births"')
+    state = state.rename(1, "Sugar")
+    state = state.mark(1, "no", by="Dr B")
+    state = state.write_note(2, 'says "births"')
     model.annotations_ = {}
     scope = {"model": model, "cohort": tensor}
     exec(state.history.code, scope)
@@ -268,11 +268,11 @@ def test_the_steps_in_python_repeat_them(board, model, tensor):
 def test_odd_things_said_are_refused_or_left_out(board):
     state = board.state
     with pytest.raises(TypeError, match="name is 3; pass a text"):
-        state.rename(0, 3)
+        state = state.rename(0, 3)
     with pytest.raises(ValueError, match="mark is 'maybe'; it is one of '', 'yes', 'no'"):
-        state.mark(0, "maybe")
+        state = state.mark(0, "maybe")
     with pytest.raises(ValueError, match="There is no phenotype 3; they are numbered 0 to 2"):
-        state.rename(3, "x")
+        state = state.rename(3, "x")
     odd = {"phenotypes": {"0": {"name": 7, "mark": "perhaps"}, "9": {"name": "x"}, "1": "y"}}
     assert Annotations.kept_with(3, odd) == Annotations()
     assert Annotations.kept_with(3, None) == Annotations()
@@ -280,11 +280,10 @@ def test_odd_things_said_are_refused_or_left_out(board):
 
 def test_names_notes_and_marks_are_saved_with_the_model(cohort, tmp_path):
     model = lvmkit.SUSTain(3).fit(cohort)
-    state = ScoreCards(model, cohort).state
-    state.rename(2, "Third")
-    state.mark(2, "yes", by="Dr A")
+    board = ScoreCards(model, cohort)
+    board.state = board.state.rename(2, "Third").mark(2, "yes", by="Dr A")
     loaded = lvmkit.load(lvmkit.save(model, tmp_path / "model.npz"))
-    assert ScoreCards(loaded, cohort).state.annotations == state.annotations
+    assert ScoreCards(loaded, cohort).state.annotations == board.state.annotations
 
 
 # -- fits ------------------------------------------------------------------------------------------
@@ -302,26 +301,26 @@ def test_an_estimator_that_is_not_fitted_is_fitted_and_stays_as_it_is(cohort):
 
 def test_another_fit_keeps_the_names_of_what_stays_alike(cohort):
     board = ScoreCards(lvmkit.SUSTain(3), cohort)
-    state, first = board.state, board.state.model
+    first = board.state.model
     for r in range(3):
-        state.rename(r, f"group {r}")
-    state.mark(0, "yes")
+        board.state = board.state.rename(r, f"group {r}")
+    board.state = board.state.mark(0, "yes")
     board.components["fit"].values = {"n_components": 4, "max_score": 3}
     form_pressed(board, "fit", "fit")
-    assert len(state.phenotypes) == 4
-    assert state.phenotypes.high == 3
-    assert state.message.startswith("Fitted 4 phenotypes with scores up to 3. Names kept: ")
+    assert len(board.state.phenotypes) == 4
+    assert board.state.phenotypes.high == 3
+    assert board.state.message.startswith("Fitted 4 phenotypes with scores up to 3. Names kept: ")
     for r in range(4):
-        name = state.annotations.of(r).name
+        name = board.state.annotations.of(r).name
         if name:
             old = Phenotypes.of(first)
-            near = cosine_similarities(old, state.phenotypes)[int(name[-1]), r]
+            near = cosine_similarities(old, board.state.phenotypes)[int(name[-1]), r]
             assert near >= 0.7
-        assert state.annotations.of(r).mark == ""
+        assert board.state.annotations.of(r).mark == ""
     assert len(board.components["cards"].items) == 4
     kept = dict(first.annotations_["phenotypes"])
-    state.undo()
-    assert state.model is first
+    board.state = board.state.undo()
+    assert board.state.model is first
     assert first.annotations_["phenotypes"] == kept
     assert len(board.components["cards"].items) == 3
 
@@ -336,7 +335,7 @@ def test_an_impossible_fit_is_told_and_changes_nothing(cohort):
     with pytest.raises(ValueError, match="whole numbers"):
         form_pressed(board, "fit", "fit")
     with pytest.raises(ValueError, match="500"):
-        board.state.refit(500, max_score=3)
+        board.state = board.state.refit(500, max_score=3)
     assert board.state.view is before
     with pytest.raises(ValueError, match="There is nothing to fit: pass the cohort"):
         ScoreCards(board.state.model).state.refit(2, max_score=3)
@@ -441,8 +440,8 @@ def test_what_cannot_be_shown_is_refused_with_what_to_do(model):
 
 def test_patients_who_score_high_open_in_the_cluster_explorer(cohort):
     board = ScoreCards(lvmkit.SUSTain(3), cohort, private=False)
-    board.state.rename(1, "Second")
-    board.state.param.update(phenotype=1, level=2)
+    board.state = board.state.rename(1, "Second")
+    board.state = board.state.replace(phenotype=1, level=2)
     high = board.state.scores[:, 1] >= 2
     state = board.explorer().state
     assert state.clustering.labels == ["Phenotype 1 · Second: score 2 or more", "All others"]
@@ -450,11 +449,11 @@ def test_patients_who_score_high_open_in_the_cluster_explorer(cohort):
     from lvmkit.cohorts.subset import Subset
 
     old = Subset(ranges={"age": (60, 90)})
-    state.show(old)
+    state = state.show(old)
     rows = np.flatnonzero(cohort.obs["age"] >= 60)
     np.testing.assert_array_equal(state.assignment.labels, np.where(high[rows], 0, 1))
-    board.state.level = 5
-    board.state.phenotype = 0
+    board.state = board.state.replace(level=5)
+    board.state = board.state.replace(phenotype=0)
     if not (board.state.scores[:, 0] >= 5).any():
         with pytest.raises(ValueError, match="Nobody scores as high on phenotype 0"):
             board.explorer()
@@ -481,7 +480,7 @@ def test_tables_hold_what_cards_show(board, model):
 
 def test_every_file_can_be_made(cohort, tmp_path):
     board = ScoreCards(lvmkit.SUSTain(3), cohort)
-    board.state.rename(0, "=HYPERLINK(1)")
+    board.state = board.state.rename(0, "=HYPERLINK(1)")
     for name in (export.name for export in EXPORTS):
         file, data, _ = board._tabs[-1].made(name)
         assert len(data) > 50, file
@@ -497,7 +496,7 @@ def test_every_file_can_be_made(cohort, tmp_path):
 def test_a_picture_shows_the_counts_that_may_be_shared(board):
     table = card_table(board.state, 1)
     levels = table[table["label"].str.startswith("score")]
-    figures = board.state.shared_figures
+    figures = board.state.for_others.figures
     shown = dict(zip(board.state.phenotypes.levels, figures.counts(1), strict=True))
     for level, n in zip(levels["score"], levels["n"], strict=True):
         assert (n == shown[level]) or (np.isnan(n) and isinstance(shown[level], str))

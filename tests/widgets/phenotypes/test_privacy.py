@@ -69,10 +69,10 @@ def told(board):
         if not name.endswith("_png") and _shared(name)
     }
     for phenotype in range(4):
-        board.state.phenotype = phenotype
+        board.state = board.state.replace(phenotype=phenotype)
         kept[f"card {phenotype}"] = made("card")[1].decode()
-        kept[f"table {phenotype}"] = card_table(board.state, phenotype).to_json()
-    board.state.phenotype = 0
+        kept[f"table {phenotype}"] = card_table(board.state.for_others, phenotype).to_json()
+    board.state = board.state.replace(phenotype=0)
     for part in ("cards", "pair", "fitted", "fit", "stage", "left_out", "newcomer"):
         for field, value in board.components.get(part, board.stage).param.values().items():
             if field != "name":
@@ -98,24 +98,24 @@ def test_nothing_given_out_tells_how_many_the_few_are(alone):
     assert items[NEARLY]["counts"][:2] == ["<11", "hidden"]
     assert (items[NEARLY]["n_with_score"], items[NEARLY]["share"]) == ("hidden", None)
     assert items[COMMON]["counts"] == [200, 0, 0, 200, 0, 0]
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     assert board.components["cards"].items[RARE]["counts"] == [300, 70, 0, 0, 23, 7]
 
 
 def test_files_and_saved_pages_hide_what_the_screen_shows():
     board = opened(7)
     hidden = told(board)
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     shown = told(board)
     for name in ("phenotypes", "card 0", "table 1", "cards_items", "cards_both", "cards_total"):
         assert shown[name] == hidden[name], name
-    assert not board.state.hide_small
+    assert not board.state.disclosure.on_screen
 
 
 def test_a_saved_page_of_people_holds_totals_only():
     board = opened(7)
-    board.state.hide_small = False
-    board.state.row = 3
+    board.state = board.state.disclose(on_screen=False)
+    board.state = board.state.replace(row=3)
     board.open_tab("main", 2)
     board.open_tab("main", 1)
     assert board.components["members"].rows
@@ -137,17 +137,19 @@ def test_a_saved_page_of_people_holds_totals_only():
 def test_a_group_that_tells_a_hidden_count_does_not_open_in_the_explorer():
     board = opened(7)
     assert board.components["cards"].items[RARE]["counts"] == [300, 70, 0, 0, "hidden", "<11"]
-    board.state.param.update(phenotype=RARE, level=5)
+    board.state = board.state.replace(phenotype=RARE, level=5)
     with pytest.raises(
         ValueError, match=r"its card hides\. Choose 1 or more, 2 or more, 3 or more"
     ):
         board.explorer()
-    board.state.level = 2
+    board.state = board.state.replace(level=2)
     assert board.explorer().state.assignment.sizes.tolist() == [30, 370]
-    board.state.param.update(phenotype=NEARLY, level=1)
+    board.state = board.state.replace(phenotype=NEARLY, level=1)
     with pytest.raises(ValueError, match="No level avoids that"):
         board.explorer()
-    board.state.hide_small = False  # files that the explorer makes hide by its own sums only
+    board.state = board.state.disclose(
+        on_screen=False
+    )  # files that the explorer makes hide by its own sums only
     with pytest.raises(ValueError, match="No level avoids that"):
         board.explorer()
 
@@ -165,6 +167,6 @@ def test_rows_that_are_no_people_are_counted_openly():
 def test_the_footer_says_what_is_hidden_and_what_is_seen():
     board = ScoreCards(lvmkit.SUSTain(2, random_state=0), np.eye(40, 4))
     assert small_counts(11, hidden=True) in board.stage.footer
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     assert "keep this screen, and what you print of it, to yourself." in board.stage.footer
     assert "Files and saved pages hide them." in board.stage.footer

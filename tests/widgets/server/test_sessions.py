@@ -28,17 +28,21 @@ def visits(tmp_path, monkeypatch):
     return visit
 
 
-def work(state):
+def work(board):
     for cluster in range(3):
-        state.rename(cluster, f"Group {cluster}")
-    state.write_note(0, "older")
-    state.split(3)
-    state.merge([0, 1], name="Both")
+        board.state = board.state.rename(cluster, f"Group {cluster}")
+    board.state = board.state.write_note(0, "older")
+    board.state = board.state.split(3)
+    board.state = board.state.merge([0, 1], name="Both")
+
+
+def rename(board, cluster, name):
+    board.state = board.state.rename(cluster, name)
 
 
 def test_names_notes_splits_and_merges_are_there_after_a_new_start(explore):
     board = explore()()
-    work(board.state)
+    work(board)
     labels, sizes = board.state.clustering.labels, board.state.assignment.sizes
     fits = len(explore.fits)
     again = explore()()
@@ -47,17 +51,17 @@ def test_names_notes_splits_and_merges_are_there_after_a_new_start(explore):
     assert len(explore.fits) == fits  # read, not fitted
     assert "Gone on where you were" in again.components["status"].message
     reloaded = explore()
-    reloaded().state.rename(again.state.cluster, "Later")
+    rename(reloaded(), again.state.cluster, "Later")
     assert "Later" in " ".join(reloaded().state.clustering.labels)  # a reload of the same server
 
 
 def test_all_can_be_begun_anew_and_nothing_is_lost(explore):
-    work(explore()().state)
+    work(explore()())
     board = explore()()
     board.components["status"].fire("pressed", "anew")
     assert board.state.clustering.ids == [0, 1, 2, 3]
     assert "Group" not in " ".join(board.state.clustering.labels)
-    board.state.rename(0, "New")
+    rename(board, 0, "New")
     assert "New" in explore()().state.clustering.labels[0]
     assert explore.session().path.with_suffix(".earlier.npz").is_file()
     plain = explore("--anew")()
@@ -65,7 +69,7 @@ def test_all_can_be_begun_anew_and_nothing_is_lost(explore):
 
 
 def test_a_damaged_file_is_told_and_kept(explore):
-    work(explore()().state)
+    work(explore()())
     path = explore.session().path
     path.write_bytes(path.read_bytes()[:500])
     board = explore()
@@ -73,13 +77,13 @@ def test_a_damaged_file_is_told_and_kept(explore):
     assert shown.state.clustering.ids == [0, 1, 2, 3]
     assert path.with_suffix(".damaged.npz").is_file()
     assert "cannot be read; it was put aside" in shown.components["status"].message
-    shown.state.rename(0, "New")  # and work goes on
+    rename(shown, 0, "New")  # and work goes on
     assert "New" in board().state.clustering.labels[0]
 
 
 def test_visitors_with_a_token_share_no_session(explore):
     first = explore("--token", "a-long-enough-secret")
-    first().state.rename(0, "Mine")
+    rename(first(), 0, "Mine")
     assert "Mine" not in first().state.clustering.labels[0]
 
 

@@ -50,7 +50,7 @@ def test_visitors_of_a_cohort_share_one_fit_and_write_into_copies(tmp_path, monk
     first, second = served[0](), served[0]()
     assert fits == [1]
     assert first.state.patients.cohort is second.state.patients.cohort
-    first.state.rename(0, "Heart")
+    first.state = first.state.rename(0, "Heart")
     assert second.state.clustering.labels[0] != first.state.clustering.labels[0]
     first.state.save(tmp_path / "model.npz")
     assert "Heart" not in str(second.state.model.annotations_)

@@ -19,6 +19,7 @@ from lvmkit_widgets.stability.export_tab import picture_of
 from lvmkit_widgets.stability.options import parsed_values, written_values
 from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece
 from lvmkit_widgets.ui.jobs import Cancelled
+from lvmkit_widgets.ui.state import Memory
 from lvmkit_widgets.ui.sync import asked_by
 from lvmkit_widgets.ui.words import small_counts
 
@@ -168,7 +169,7 @@ def test_nothing_is_measured_twice_and_more_repeats_go_on(panel):
     assert panel.state.todo() == []
     panel.measure()
     assert "Everything is measured" in panel.components["status"].message
-    panel.state.plan(n_repeats=3)
+    panel.state = panel.state.plan(n_repeats=3)
     assert [piece.cell.method for piece in panel.state.todo()] == ["BernoulliMixture"] * 3 + [
         "k-means"
     ] * 3
@@ -181,15 +182,15 @@ def test_nothing_is_measured_twice_and_more_repeats_go_on(panel):
 
 def test_another_protocol_starts_anew(panel):
     panel.measure()
-    panel.state.plan(protocol="bootstrap")
+    panel.state = panel.state.plan(protocol="bootstrap")
     assert panel.state.table().empty
     assert len(panel.state.todo()) == 12
 
 
 def test_a_protocol_that_does_not_exist_loses_nothing(panel):
-    panel.state.take(panel.state.measured(panel.state.todo()[0]))
+    panel.state = panel.state.take(panel.state.measured(panel.state.todo()[0]))
     with pytest.raises(ValueError, match="one of overlapping, bootstrap, halves; 'foo' was given"):
-        panel.state.plan(protocol="foo")
+        panel.state = panel.state.plan(protocol="foo")
     assert len(panel.state.table()) == 1
 
 
@@ -197,13 +198,13 @@ def test_a_repeat_of_the_protocol_before_is_not_taken(panel):
     state = panel.state
     piece = state.todo()[0]
     outcome = state.measured(piece)
-    state.plan(protocol="bootstrap")
-    state.take(outcome)
-    state.take(Outcome(piece, None, "failed"))
+    state = state.plan(protocol="bootstrap")
+    state = state.take(outcome)
+    state = state.take(Outcome(piece, None, "failed"))
     assert state.table().empty
     assert state.failures == {}
-    state.plan(protocol="overlapping")
-    state.take(outcome)
+    state = state.plan(protocol="overlapping")
+    state = state.take(outcome)
     assert len(state.table()) == 1
 
 
@@ -226,7 +227,7 @@ def test_picking_another_number_shows_its_clusters(measured):
     measured.open_tab("main", 2)
     assert "<svg" in measured.components["blocks"].svg
     measured.open_tab("main", 0)
-    state.pick("BernoulliMixture", 4)
+    measured.state = state.pick("BernoulliMixture", 4)
 
 
 def test_a_chosen_number_is_used_elsewhere(measured, patients):
@@ -253,19 +254,19 @@ def test_large_data_are_measured_on_a_sample_first(patients, monkeypatch):
         Piece(Cell("BernoulliMixture", 4), sampled=False, protocol="overlapping"),
         Piece(Cell("BernoulliMixture", 3), sampled=False, protocol="overlapping"),
     ]
-    state.take(state.measured(state.todo()[0]))
+    state = panel.state = state.take(state.measured(state.todo()[0]))
     assert state.study.sizes.sum() == 200
     assert state.table()["sampled"].all()
     assert "a sample of 200 of the 757 patients" in panel.components["verdict"].text
     panel.measure()
-    assert not state.table()["sampled"].any()
+    assert not panel.state.table()["sampled"].any()
     assert "sample" not in panel.components["verdict"].text
-    assert state.study.sizes.sum() == 757
+    assert panel.state.study.sizes.sum() == 757
 
 
 def test_in_a_browser_every_repeat_is_shown_and_cancelling_keeps_them(panel):
     loop, shown = Loop(), []
-    panel.state.param.watch(lambda _: shown.append(len(panel.state.table())), "version")
+    panel.components["values"].param.watch(lambda _: shown.append(len(panel.state.table())), "rows")
     ask(panel, loop, lambda: panel.components["status"].fire("seen"))
     assert panel.busy
     assert panel.components["run"].busy
@@ -327,7 +328,7 @@ def test_a_stopped_repeat_changes_nothing(panel):
     outcome = panel.state.measured(panel.state.todo()[0], stop)
     assert outcome.study is None
     assert outcome.failed == ""
-    panel.state.take(outcome)
+    panel.state = panel.state.take(outcome)
     assert panel.state.table().empty
     assert len(panel.state.todo()) == 12
 
@@ -486,7 +487,7 @@ def test_models_of_the_library_are_handed_over_whoever_makes_them(patients):
     panel.open_tab("main", 3)
     offered = {}
     for method in panel.state.subject.methods:
-        panel.state.pick(method, 4)
+        panel.state = panel.state.pick(method, 4)
         names = [control["name"] for control in panel.components["files"].controls]
         offered[method] = "model" in names
     assert offered == {
@@ -528,11 +529,11 @@ def test_a_page_that_is_saved_at_once_is_measured_first(patients, tmp_path):
 
 def test_a_saved_page_answers_for_what_it_has_no_pictures_of(measured, monkeypatch):
     monkeypatch.setattr(dashboard, "SAVED_CASES", 2)
-    measured.state.plan(values=[2, 3, 4, 5])
+    measured.state = measured.state.plan(values=[2, 3, 4, 5])
     try:
         cases = measured.static_cases()[0]["cases"]
     finally:
-        measured.state.plan(values=[2, 3, 4])
+        measured.state = measured.state.plan(values=[2, 3, 4])
     assert set(cases) == {f"{name} · {k}" for name in measured.state.chosen for k in (2, 3, 4, 5)}
     assert [key for key, case in cases.items() if case["bars.svg"]] == [
         "BernoulliMixture · 4",
@@ -559,13 +560,13 @@ def test_saving_a_page_draws_nothing_on_the_screen_and_tabulates_once(measured, 
 
     states_recommendation = states.recommendation
     monkeypatch.setattr(states, "recommendation", recommendation)
-    measured.state.version += 1
+    measured.state = measured.state.replace(memory=Memory())
     drawn.clear()
     chosen.clear()
     cases = measured.static_cases()[0]["cases"]
     measured.components["verdict"].param.unwatch(watcher)
     assert drawn == []
-    assert len(chosen) == len(cases)  # one for each verdict, none for tables
+    assert len(chosen) == len(cases) - 1  # one for each verdict not on the screen, none for tables
     assert measured.state.picked == Cell("BernoulliMixture", 4)
 
 
@@ -588,5 +589,5 @@ def test_a_path_is_checked_before_everything_is_measured(patients, monkeypatch, 
 
 def test_the_footer_says_what_is_hidden(panel):
     assert small_counts(11, hidden=True) in panel.stage.footer
-    panel.state.threshold = 20
+    panel.state = panel.state.disclose(threshold=20)
     assert "Counts of 1 to 19 are hidden (<20)" in panel.stage.footer

@@ -102,8 +102,8 @@ def test_a_model_is_chosen_by_lambda_number_of_clusters_and_pictures(board):
 
 
 def test_the_steps_repeat_in_python(board, data, found):
-    board.state.choose_n_components(2)
-    board.state.choose(0)
+    board.state = board.state.choose_n_components(2)
+    board.state = board.state.choose(0)
     scope = {"model": found.best_model, "X": data[0], "path": found}
     exec(board.state.history.code, scope)
     assert scope["state"].index == 0
@@ -202,12 +202,12 @@ def test_vectors_tensors_em_and_one_cluster_are_shown(tmp_path):
     board = TensorExplorer(three, tensors)
     assert board.components["slices"].at == [0, 0, 0]
     board.components["slices"].param.update(rows=2, columns=0, at=[0, 3, 0], show="difference")
-    picture = board._tabs[0].drawn()
+    picture = board._tabs[0].drawn(board.state)
     assert "mode 1 = 3" in picture
     vectors = TensorNormalMixture(2, penalty=0.3, init=y).fit(X[:, :, 1])
     board = TensorExplorer(vectors, X[:, :, 1])
     assert (board.components["slices"].rows, board.components["slices"].columns) == (-1, 0)
-    assert "<svg" in board._tabs[0].drawn()
+    assert "<svg" in board._tabs[0].drawn(board.state)
     whole = select_tensor_components(X, [1, 2], estimator=TensorNormalMixture(penalty=0.5))
     board = TensorExplorer(whole.paths[1].models[0], X, y, path=whole)
     for tab in range(4):
@@ -237,14 +237,14 @@ def test_posteriors_groups_and_samples_at_a_border(board, data, found):
 
 def test_other_samples_can_be_looked_at(board, data):
     board.open_tab("main", 2)
-    board.state.add_samples(data[0][:25], np.arange(25) % 2, name="later")
+    board.state = board.state.add_samples(data[0][:25], np.arange(25) % 2, name="later")
     assert "later · 25 samples" in board.stage.subtitle
     assert "Posteriors of 25 samples" in board.components["each"].svg
     assert sum(item["n"] for item in board.components["clusters"].items) == 25
     board.components["which"].values = {"set": 0, "hide": False}
     assert "Posteriors of 100 samples" in board.components["each"].svg
     with pytest.raises(ValueError, match="the model needs samples of 4 × 5"):
-        board.state.add_samples(data[0][:, :2])
+        board.state = board.state.add_samples(data[0][:, :2])
 
 
 def test_many_samples_have_a_histogram_only(found):
@@ -361,7 +361,7 @@ def test_a_saved_page_answers_for_lambda_and_holds_no_sample(board, tmp_path):
     assert state["each_svg"] == ""
     assert state["border_rows"] == []
     assert "#step" not in state["sparsity_svg"]
-    assert not board.state.hide_small
+    assert not board.state.disclosure.on_screen
 
 
 def test_a_page_of_a_long_path_holds_a_part_of_it(data):
@@ -390,7 +390,8 @@ def test_clusters_of_few_samples_are_hidden_in_pages_and_files(small, tmp_path):
     assert small_clusters(state, state.index) == ()
     fields, text = page_state(board.to_html(tmp_path / "page.html"))
     assert fields["slices_hidden"] == [2]
-    page = [{"slices.means": fields["slices_means"]}, *fields["stage_cases"][0]["cases"].values()]
+    shown = {"slices.means": fields["slices_means"]}  # of cases, too, that say nothing else
+    page = [shown, *(shown | case for case in fields["stage_cases"][0]["cases"].values())]
     for case in page:
         raw = np.frombuffer(base64.b64decode(case["slices.means"]["$bytes"]), "<f4")
         assert np.isnan(raw.reshape(3, 20)[2]).all()
@@ -412,7 +413,7 @@ def test_clusters_of_few_samples_are_hidden_in_pages_and_files(small, tmp_path):
 def test_counts_of_groups_are_hidden_with_what_they_could_be_found_from(small):
     X, y, path = small
     board = TensorExplorer(path.models[1], X, y)
-    board.state.hide_small = True
+    board.state = board.state.disclose(on_screen=True)
     table = groups_of(board.state, board.state.index)
     assert table.attrs["hidden"]
     assert "6" not in {str(v) for v in table.drop(columns="group").to_numpy().ravel()}
@@ -424,7 +425,7 @@ def test_differences_to_a_small_first_cluster_are_hidden_too(small):
     X, y, _ = small
     model = TensorNormalMixture(3, penalty=0.4, init=(2 - y)).fit(X)
     board = TensorExplorer(model, X)
-    board.state.hide_small = True
+    board.state = board.state.disclose(on_screen=True)
     assert board.components["slices"].hidden == [0]
     weights = np.frombuffer(board.components["slices"].discriminants, "<f4")
     assert np.isnan(weights).all()

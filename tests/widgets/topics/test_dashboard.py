@@ -121,7 +121,7 @@ def test_a_word_spreads_over_the_topics_by_their_posterior(board):
 
 
 def test_a_word_that_nobody_wrote_spreads_nowhere(board):
-    board.state.term = "xylophone"
+    board.state = board.state.replace(term="xylophone")
     assert board.components["map"].spread == []
     assert board.components["map"].total is None
 
@@ -227,10 +227,10 @@ def test_without_documents_shares_are_called_weights(fitted):
 def test_a_renamed_topic_keeps_its_share(uneven):
     board = TopicRelevance(*uneven, private=False)
     before = board.components["relevance"].weights
-    board.state.rename(0, "Long")
+    board.state = board.state.rename(0, "Long")
     assert board.components["relevance"].weights == before
     assert board.components["relevance"].names[0] == "0 · Long"
-    board.state.rename(0, "")
+    board.state = board.state.rename(0, "")
 
 
 # -- words the model does not know ------------------------------------------------------------
@@ -288,13 +288,23 @@ def test_names_are_kept_with_the_model_beside_its_numbers(board, fitted, tmp_pat
     board.state.save(tmp_path / "model.npz")
     again = TopicRelevance(lvmkit.load(tmp_path / "model.npz"))
     assert again.state.topics.names[topic] == "Money"
-    board.state.rename(topic, "")
+    board.state = board.state.rename(topic, "")
     assert fitted[0].annotations_["topic_names"] == {}
+
+
+def test_a_name_is_kept_with_the_model_once_the_state_is_shown(board, fitted, tmp_path):
+    named = board.state.rename(0, "War")
+    assert fitted[0].annotations_ == {}
+    named.save(tmp_path / "model.npz")
+    assert lvmkit.load(tmp_path / "model.npz").annotations_ == {"topic_names": {"0": "War"}}
+    assert fitted[0].annotations_ == {}
+    board.state = named
+    assert fitted[0].annotations_ == {"topic_names": {"0": "War"}}
 
 
 def test_a_name_is_a_text(board):
     with pytest.raises(TypeError, match='name is None; pass a text, or "" to take'):
-        board.state.rename(1, None)
+        board.state = board.state.rename(1, None)
 
 
 def test_names_given_in_a_cluster_explorer_count(patients):
@@ -322,17 +332,17 @@ def test_every_way_to_pick_a_topic_is_one(board):
 
 
 def test_two_different_topics_are_compared(board):
-    board.state.param.update(topic=0, other=1)
-    board.state.topic = 1
+    board.state = board.state.replace(topic=0, other=1)
+    board.state = board.state.look(1)
     assert (board.state.topic, board.state.other) == (1, 0)
-    board.state.other = 1
+    board.state = board.state.compare(1)
     assert board.state.other is None
 
 
 def test_another_model_keeps_the_pick_where_it_can(board):
     assert [t.k for t in board.state.versions] == [2, 3]
     assert board.components["models"].selected == 1
-    board.state.param.update(topic=2, other=0)
+    board.state = board.state.replace(topic=2, other=0)
     board.components["models"].selected = 0
     assert board.state.topics.k == 2
     assert board.state.topic in (0, 1)
@@ -345,7 +355,7 @@ def test_another_model_keeps_the_pick_where_it_can(board):
 def test_typical_documents_are_those_of_the_topic(board):
     open_all(board)
     for topic in range(3):
-        board.state.topic = topic
+        board.state = board.state.look(topic)
         board.open_tab("main", 2)
         found = board.components["documents"].items[str(topic)]
         word = board.components["documents"].marks[str(topic)][0]
@@ -369,6 +379,40 @@ def test_a_long_text_begins_where_the_words_stand_and_comes_whole_when_asked(cor
     assert board.components["documents"].opened == {"row": 1, "text": texts[0]}
     board.components["documents"].fire("open", 10**6)
     assert board.components["documents"].opened["row"] == 1
+
+
+def test_a_text_that_was_closed_stays_closed_and_is_opened_again(board):
+    board.open_tab("main", 2)
+    documents = board.components["documents"]
+    documents.fire("open", 1)
+    board._sync.receive({"documents_opened": None}, None)
+    board.state = board.state.rename(board.state.topic, "Money")
+    assert documents.opened is None
+    documents.fire("open", 1)
+    assert documents.opened["row"] == 1
+
+
+@pytest.mark.parametrize("tab", [2, 4])
+def test_what_is_read_quickly_needs_no_job(board, monkeypatch, tab):
+    monkeypatch.setattr(board, "background", lambda *_, **__: pytest.fail("a job was begun"))
+    board.open_tab("main", tab)
+    assert board.components["documents"].items or board.components["course"].svg
+
+
+def test_documents_are_read_once(corpus, fitted, monkeypatch):
+    calls, infer = [], lvmkit.SingleTopic.transform
+    monkeypatch.setattr(
+        lvmkit.SingleTopic, "transform", lambda self, X: calls.append(X) or infer(self, X)
+    )
+    open_all(TopicRelevance(fitted[0], corpus))
+    assert len(calls) == 1
+
+
+def test_a_mark_of_something_else_picks_nothing(board):
+    before = board.state.topic
+    board.open_tab("main", 4)
+    board.components["course"].fire("pick", {"step": "1"})
+    assert board.state.topic == before
 
 
 def test_shares_follow_the_year_and_mark_the_speaker(board):
@@ -428,7 +472,7 @@ def test_an_empty_topic_is_called_empty_and_nothing_fails(corpus, fitted, tmp_pa
         feature_names_in_=fitted[0].feature_names_in_,
     )
     board = TopicRelevance(model, corpus)
-    board.state.topic = 3
+    board.state = board.state.look(3)
     open_all(board)
     assert board.components["sizes"].items[3]["n"] == "empty"
     assert board.components["map"].items[3]["empty"]
@@ -479,14 +523,14 @@ def test_counts_of_few_people_are_hidden(patients):
     assert np.isnan(numbers(board.components["relevance"], "centers", np.float32, 3)[2]).all()
     assert board.components["relevance"].weights[2] == 0
     assert not board.components["documents"].visible
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     assert board.components["sizes"].items[2]["n"] == 7
 
 
 def test_a_saved_page_of_people_holds_totals_only(patients, tmp_path):
     board = TopicRelevance(*patients)
     open_all(board)
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     page = board.to_html(tmp_path / "page.html").read_text("utf-8")
     state = fields_of(page)
     assert "secret-" not in page
@@ -525,7 +569,7 @@ def fields_of(page):
 
 def test_a_saved_page_holds_every_model_and_no_text(board, tmp_path):
     open_all(board)
-    board.state.balance = 0.25
+    board.state = board.state.replace(balance=0.25)
     page = board.to_html(tmp_path / "page.html").read_text("utf-8")
     state = fields_of(page)
     assert state["relevance_balance"] == 0.25

@@ -143,7 +143,7 @@ def test_the_browser_gets_the_tree_with_sizes_splits_and_reasons(board, fitted):
 def test_terms_of_all_nodes_are_in_the_browser_and_follow_what_is_picked(board, fitted):
     part = board.components["relevance"]
     n = len(fitted.tree_.nodes)
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     shares = numbers(part, "centers", np.float32, n)
     np.testing.assert_allclose(shares, [x.mean for x in fitted.tree_.nodes], atol=1e-6)
     counts = numbers(part, "counts", np.int32, n)
@@ -180,7 +180,7 @@ def test_an_empty_tree_and_a_single_leaf_are_shown(cohort, tmp_path):
     assert empty.stage.subtitle == "an empty tree"
     assert empty.to_html(tmp_path / "empty.html").stat().st_size > 10_000
     with pytest.raises(ValueError, match="empty"):
-        empty.state.clustering()
+        empty.state = empty.state.clustering()
     names = np.array([f"C{i}" for i in range(12)], dtype=object)
     leaf = node(0, None, (), 0, 870, np.full(12, 0.3), reason="all rows are alike")
     single = TreeNavigator(Tree((leaf,), names), cohort)
@@ -221,29 +221,29 @@ def test_a_cohort_of_other_codes_is_refused(fitted):
 
 def test_cut_prune_and_split_make_frontiers():
     state = TreeNavigator(complete(3)).state
-    state.cut(depth=1)
+    state = state.cut(depth=1)
     assert state.frontier == (1, 2)
-    state.split(1)
+    state = state.split(1)
     assert state.frontier == (3, 4, 2)
-    state.prune(8)  # a leaf far below cluster 3: that one is opened
+    state = state.prune(8)  # a leaf far below cluster 3: that one is opened
     assert state.frontier == (7, 8, 4, 2)
-    state.prune(1)
+    state = state.prune(1)
     assert state.frontier == (1, 2)
-    state.cut(n_leaves=3)
+    state = state.cut(n_leaves=3)
     assert len(state.frontier) == 3
-    state.cut()
+    state = state.cut()
     assert state.frontier == (7, 8, 9, 10, 11, 12, 13, 14)
-    state.take_cut([2, 1])
+    state = state.take_cut([2, 1])
     assert state.frontier == (1, 2)
     with pytest.raises(ValueError, match="overlaps"):
         state.take_cut([0, 1])
     with pytest.raises(ValueError, match="is a leaf: the tree may not be deeper"):
-        state.split(14)
+        state = state.split(14)
     with pytest.raises(ValueError, match="no node 99"):
-        state.prune(99)
+        state = state.prune(99)
     for depth, error in ((-1, ValueError), (1.5, TypeError)):
         with pytest.raises(error, match="depth must be"):
-            state.cut(depth=depth)
+            state = state.cut(depth=depth)
     assert state.frontier == (1, 2)
 
 
@@ -251,20 +251,20 @@ def test_every_step_can_be_undone_and_repeated_in_python(fitted, cohort):
     fitted.annotations_ = {}
     navigator = TreeNavigator(fitted, cohort)
     state = navigator.state
-    state.cut(depth=1)
-    state.rename(1, "  Heart   and kidney ")
-    state.split(2)
+    state = state.cut(depth=1)
+    state = state.rename(1, "  Heart   and kidney ")
+    state = state.split(2)
     wanted = (state.frontier, state.names)
-    state.undo()
-    state.undo()
+    state = state.undo()
+    state = state.undo()
     assert state.names == {}
     assert state.message == "Undone: Named 1 “Heart and kidney”."
-    state.redo()
-    state.redo()
+    state = state.redo()
+    state = state.redo()
     assert (state.frontier, state.names) == wanted
-    state.go_to(0)
+    state = state.go_to(0)
     assert len(state.frontier) == fitted.n_leaves_
-    state.go_to(3)
+    state = state.go_to(3)
     scope = {"TreeNavigator": TreeNavigator, "model": fitted, "cohort": cohort}
     fitted.annotations_ = {}
     exec(state.history.code, scope)
@@ -272,11 +272,11 @@ def test_every_step_can_be_undone_and_repeated_in_python(fitted, cohort):
 
 
 def test_a_cut_or_name_that_changes_nothing_is_no_step(board):
-    board.state.cut()
+    board.state = board.state.cut()
     assert len(board.state.history.steps) == 1
     assert "already" in board.state.message
-    board.state.rename(1, "Heart")
-    board.state.rename(1, " Heart ")
+    board.state = board.state.rename(1, "Heart")
+    board.state = board.state.rename(1, " Heart ")
     board.components["tree"].selected = 1
     board.components["naming"].fire("pressed", "keep")
     assert [step.text for step in board.state.history.steps] == ["Opened", "Named 1 “Heart”"]
@@ -289,8 +289,8 @@ def test_a_node_that_the_tree_does_not_have_is_not_picked(board):
 
 
 def test_the_model_keeps_names_and_cut(board, fitted, cohort):
-    board.state.rename(1, "Heart")
-    board.state.cut(depth=1)
+    board.state = board.state.rename(1, "Heart")
+    board.state = board.state.cut(depth=1)
     again = TreeNavigator(fitted, cohort).state
     assert again.names == {1: "Heart"}
     assert again.frontier == (1, 2)
@@ -298,7 +298,7 @@ def test_the_model_keeps_names_and_cut(board, fitted, cohort):
 
 def test_other_annotations_of_the_model_stay(board, fitted):
     fitted.annotations_ = {"from": "ward 7"}
-    board.state.rename(1, "Heart")
+    board.state = board.state.rename(1, "Heart")
     assert fitted.annotations_["from"] == "ward 7"
     assert fitted.annotations_["node_names"] == {"1": "Heart"}
 
@@ -354,10 +354,8 @@ def test_a_cut_that_cannot_be_is_taken_back_in_the_browser(board, fitted):
 
 
 def test_the_cut_is_a_clustering_that_the_explorer_takes(board, fitted, cohort):
-    state = board.state
-    state.cut(depth=1)
-    state.rename(1, "Heart")
-    cut = state.clustering()
+    board.state = board.state.cut(depth=1).rename(1, "Heart")
+    cut = board.state.clustering()
     np.testing.assert_array_equal(cut.labels_, fitted.tree_.regrouped(fitted.labels_, [1, 2]))
     np.testing.assert_array_equal(cut.predict(cohort), cut.labels_)
     np.testing.assert_allclose(cut.centers_[0], fitted.tree_.nodes[1].mean, atol=1e-6)
@@ -370,7 +368,7 @@ def test_the_cut_is_a_clustering_that_the_explorer_takes(board, fitted, cohort):
     np.testing.assert_array_equal(explorer.state.assignment.labels, cut.labels_)
     assert explorer.state.clustering.ids == [0, 1]
     assert explorer.state.clustering.labels == ["Heart", "Branch 2"]
-    state.cut()
+    board.state = board.state.cut()
     assert len(explorer.state.clustering.ids) == 2
 
 
@@ -384,10 +382,10 @@ def test_a_cut_finds_columns_by_their_names(board, cohort):
 
 
 def test_the_explorer_of_a_cut_can_merge_save_and_be_saved(board, tmp_path):
-    board.state.cut()
+    board.state = board.state.cut()
     explorer = board.explorer()
     sizes = explorer.state.assignment.sizes
-    explorer.state.merge(explorer.state.clustering.ids[:2])
+    explorer.state = explorer.state.merge(explorer.state.clustering.ids[:2])
     assert sorted(explorer.state.assignment.sizes)[-1] >= sizes[:2].sum()
     explorer.state.save(tmp_path / "cut.npz")
     assert len(lvmkit.load(tmp_path / "cut.npz").weights_) == len(sizes)
@@ -476,12 +474,11 @@ def test_documents_are_read_and_nothing_of_them_is_hidden(documents, tmp_path):
 @pytest.fixture
 def few_cells(monkeypatch):
     """Let trees count as large that are not."""
-    from lvmkit_widgets.trees import outline, page, terms_tab
+    from lvmkit_widgets.trees import outline, terms_tab
 
-    for module in (terms_tab, page):
-        monkeypatch.setattr(module, "LIVE_CELLS", 20_000, raising=False)
+    monkeypatch.setattr(terms_tab, "LIVE_CELLS", 20_000)
     monkeypatch.setattr(terms_tab.holds_all, "__defaults__", (20_000,))
-    monkeypatch.setattr(page, "SAVED_CELLS", 20_000)
+    monkeypatch.setattr(terms_tab, "SAVED_CELLS", 20_000)
     assert outline.holds_all is terms_tab.holds_all
 
 
@@ -573,8 +570,8 @@ def test_a_chain_of_thousand_splits_is_no_trouble():
 
 def test_files_tell_what_is_shown(board, fitted, cohort):
     open_all(board)
-    board.state.cut(depth=1)
-    board.state.rename(1, "=Heart")
+    board.state = board.state.cut(depth=1)
+    board.state = board.state.rename(1, "=Heart")
     files = board._tabs[-1]
     made = {name: files.made(name) for name in (export.name for export in EXPORTS)}
     assert made["picture_png"][1].startswith(b"\x89PNG")
@@ -601,8 +598,8 @@ def test_files_tell_what_is_shown(board, fitted, cohort):
 
 def test_tables_hold_sizes_splits_and_leaves():
     state = TreeNavigator(complete(2)).state
-    state.cut(depth=1)
-    state.split(1)
+    state = state.cut(depth=1)
+    state = state.split(1)
     table = nodes_table(state)
     np.testing.assert_array_equal(table["strength"][:3], 0.8)
     np.testing.assert_array_equal(table["support"][:3], 0.9)
@@ -616,7 +613,7 @@ def test_tables_hold_sizes_splits_and_leaves():
 def test_terms_are_ranked_by_relevance(balance):
     tree = complete(2)
     state = TreeNavigator(tree, private=False).state
-    state.balance = balance
+    state = state.replace(balance=balance)
     table = codes_table(state)
     share, overall = tree.nodes[3].mean, tree.nodes[0].mean
     score = np.log(share) - (1 - balance) * np.log(overall)
@@ -649,9 +646,9 @@ def test_branches_are_called_by_what_is_more_frequent_than_in_their_whole():
 
 
 def test_a_page_holds_the_columns_that_it_has_room_for(monkeypatch):
-    from lvmkit_widgets.trees import page
+    from lvmkit_widgets.trees import terms_tab
 
-    monkeypatch.setattr(page, "SAVED_CELLS", 2_000)
+    monkeypatch.setattr(terms_tab, "SAVED_CELLS", 2_000)
     board = TreeNavigator(complete(3, d=400, size=400))
     fields = board.static_fields()
     numbers = fields["relevance"]
@@ -670,14 +667,14 @@ def test_the_heading_tells_of_other_rows_and_of_what_is_hidden(fitted, cohort):
     )
     assert "Counts of 1 to 10 are hidden" in board.stage.footer
     assert "off by 11 or 5% at most" in board.stage.footer
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     assert "Small counts are shown: keep this screen to yourself." in board.stage.footer
     assert not TreeNavigator(fitted, cohort).components["left_out"].visible
 
 
 def test_a_picture_of_too_many_branches_is_refused():
     board = TreeNavigator(complete(8))
-    board.state.cut()
+    board.state = board.state.cut()
     with pytest.raises(ValueError, match="cut the tree higher up"):
         board._tabs[-1].made("picture")
 

@@ -97,7 +97,7 @@ def told(board):
             if field != "name":
                 kept[f"{name}.{field}"] = repr(value)
     with pytest.raises(ValueError, match="is a leaf") as refused:
-        board.state.split(4)
+        board.state = board.state.split(4)
     kept["message"] = str(refused.value)
     for word in board.state.figures.words:
         kept[f"having {word}"] = repr(board.state.figures.n_with_code(word))
@@ -123,7 +123,7 @@ def test_nothing_given_out_tells_how_many_the_few_are(alone):
     assert (counts[4] == -1).all()
     assert counts[3, EVERY] == -1
     assert (counts[3] > 0).sum() > 5  # estimates
-    board.state.hide_small = False
+    board.state = board.state.disclose(on_screen=False)
     assert board.components["tree"].sizes == [400, 300, 100, 93, 7]
     assert "all its 7 rows are equal" in board.components["tree"].reasons
 
@@ -131,12 +131,12 @@ def test_nothing_given_out_tells_how_many_the_few_are(alone):
 def test_a_saved_page_of_people_holds_totals_only():
     board = opened(7, alone=False)
     hidden = board._tabs[-1].made("page")[1].decode()
-    board.state.hide_small = False
-    board.state.node, board.state.row = 4, 3
+    board.state = board.state.disclose(on_screen=False)
+    board.state = board.state.replace(node=4, row=3)
     board.open_tab("main", 2)
     assert board.components["members"].rows
     page = board._tabs[-1].made("page")[1].decode()
-    assert not board.state.hide_small
+    assert not board.state.disclosure.on_screen
     fields = fields_of(page)
     assert fields["tree_sizes"] == fields_of(hidden)["tree_sizes"]
     assert fields["tree_reasons"] == fields_of(hidden)["tree_reasons"]

@@ -87,7 +87,7 @@ def test_what_rests_on_every_patient_is_in_no_saved_page(tmp_path):
     ):
         assert words not in board.to_html(tmp_path / "page.html").read_text("utf-8")
     assert "log likelihood" in explorer.stage.subtitle  # on this screen it stays
-    cards.state.hide_small = False
+    cards.state = cards.state.disclose(on_screen=False)
     assert "fit 0." in cards.stage.subtitle
     assert words not in cards.to_html(tmp_path / "page.html").read_text("utf-8")
 

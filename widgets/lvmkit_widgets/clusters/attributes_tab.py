@@ -10,9 +10,11 @@ import pandas as pd
 
 from lvmkit.charts import attributes_chart, attributes_table, svg
 from lvmkit.cohorts.subset import level_attributes, numeric_attributes
+from lvmkit.mixtures.assignment import Assignment
+from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import ClusterTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
 FIRST = ("age", "sex", "stay", "days_of_care", "length_of_stay", "time_in_hospital")
@@ -21,29 +23,23 @@ TRUTH = "planted"  # the state a simulated record was drawn from
 SHOWN = 3  # attributes drawn without being asked for
 
 
-class AttributesTab(ClusterTab):
+class AttributesTab(Tab[ExplorerState]):
     """One picture per attribute, and a choice of further ones."""
 
     title: ClassVar[str] = "Who they are"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"assignment", "history", "hide_small", "threshold"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: list[str] = []
-        self.pictures = {f"attribute{i}": Picture() for i in range(SHOWN)}
-        self.further = Form(inline=True)
-        self.extra = Picture()
-        self.nothing = Text(
+        nothing = Text(
             text="The cohort has no attributes such as age or sex. Name their columns when the "
             "cohort is made: from_wide(..., attributes=[...])."
         )
+        pictures = {f"attribute{i}": Picture() for i in range(SHOWN)}
         self.components = {
-            "no_attributes": self.nothing,
-            **self.pictures,
-            "other_attribute": self.further,
-            "attribute_more": self.extra,
+            "no_attributes": nothing,
+            **pictures,
+            "other_attribute": Form(inline=True),
+            "attribute_more": Picture(),
         }
         self.layout = [
             "no_attributes",
@@ -51,79 +47,73 @@ class AttributesTab(ClusterTab):
             {"row": ["attribute2", ["other_attribute", "attribute_more"]]},
         ]
 
-    def attach(self, state: ExplorerState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        weight = state.patients.weighted_by
-        shown = attributes_to_show(state.patients.cohort.obs)
-        self.names = [name for name in shown if name != weight]
-        self.nothing.visible = not self.names
-        self.further.visible = self.extra.visible = len(self.names) > SHOWN
-        for i, picture in enumerate(self.pictures.values()):
-            picture.visible = i < len(self.names)
+        self.events = {
+            "other_attribute.values": lambda state, values: state.replace(
+                attribute=str(values.get("attribute") or "")
+            ),
+            **{f"{name}.pick": ExplorerState.pick_mark for name in (*pictures, "attribute_more")},
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        for name, picture in zip(self.names, self.pictures.values(), strict=False):
-            self._draw(picture, name)
-        if len(self.names) > SHOWN:
-            options = [[name, column_title(name)] for name in self.names[SHOWN:]]
-            self.further.controls = [
-                {
-                    "name": "attribute",
-                    "kind": "select",
-                    "label": "Another attribute",
-                    "options": options,
-                }
-            ]
-            name = self.further.values.get("attribute")
-            name = name if name in self.names else self.names[SHOWN]
-            self.further.values = {"attribute": name}
-            self._draw(self.extra, name)
+    def picks(self, state: ExplorerState) -> Fields:
+        """Show what there is."""
+        names = drawn_attributes(state)
+        there = {f"attribute{i}": i < len(names) for i in range(SHOWN)}
+        more = len(names) > SHOWN
+        shown = {"no_attributes": not names, "other_attribute": more, "attribute_more": more}
+        return {name: {"visible": visible} for name, visible in (there | shown).items()}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("other_attribute", "values", self._choose)
-        for name in (*self.pictures, "attribute_more"):
-            board.listen(name, "pick", self.pick)
+    def fields(self, state: ExplorerState) -> Fields:
+        """Draw the attributes, and the further one that is chosen."""
+        names, a, counts = drawn_attributes(state), state.assignment, state.counts()
+        shown: dict[str, Any] = {
+            f"attribute{i}": attribute_fields(state, name, a, counts)
+            for i, name in enumerate(names[:SHOWN])
+        }
+        if len(names) > SHOWN:
+            further = state.attribute if state.attribute in names else names[SHOWN]
+            select = {
+                "name": "attribute",
+                "kind": "select",
+                "label": "Another attribute",
+                "options": [[name, column_title(name)] for name in names[SHOWN:]],
+            }
+            shown["other_attribute"] = {"controls": [select], "values": {"attribute": further}}
+            shown["attribute_more"] = attribute_fields(state, further, a, counts)
+        return shown
 
-    def _choose(self, values: dict[str, Any]) -> None:
-        """Draw the attribute that is asked for."""
-        if values.get("attribute") in self.names:
-            self._draw(self.extra, values["attribute"])
 
-    def _draw(self, picture: Picture, name: str) -> None:
-        """Draw one attribute."""
-        state = self.state
-        hidden = state.threshold if state.hide_small else None
-        if not self.changed(
-            str(picture.name), name, state.assignment, state.counts().names, hidden
-        ):
-            return
-        values = state.patients.cohort.obs[name].iloc[state.assignment.rows]
-        numeric = name in numeric_attributes(values.to_frame())
-        table = attributes_table(
-            values if numeric else values.astype(str),
-            state.assignment.labels,
-            clusters=self._known(),
-            names=dict(zip(state.clustering.ids, state.counts().names, strict=True)),
-            suppress_below=hidden,
-            sample_weight=state.weights,
-        )
-        chart = attributes_chart(
-            table, title=column_title(name), unit=UNITS.get(name, ""), width=430
-        )
-        picture.param.update(
-            svg=svg(chart),
-            title=column_title(name),
-            alt=f"{column_title(name)} of the patients by cluster.",
-            download=f"clusters-by-{name}",
-        )
+@remembered
+def drawn_attributes(state: ExplorerState) -> list[str]:
+    """List the attributes of the cohort that can be drawn; what a record stands for is none."""
+    weight = state.patients.weighted_by
+    return [name for name in attributes_to_show(state.patients.cohort.obs) if name != weight]
 
-    def _known(self) -> list[int]:
-        """List clusters whose size is not hidden: the patients of the others would tell it."""
-        counts = self.state.counts()
-        return [int(id) for id, n in zip(counts.clusters, counts.sizes, strict=True) if n == n]
+
+@remembered
+def attribute_fields(
+    state: ExplorerState, name: str, a: Assignment, counts: CodeCounts
+) -> dict[str, Any]:
+    """Draw one attribute."""
+    values = state.patients.cohort.obs[name].iloc[a.rows]
+    numeric = name in numeric_attributes(values.to_frame())
+    # clusters whose size is not hidden: the patients of the others would tell it
+    known = [int(id) for id, n in zip(counts.clusters, counts.sizes, strict=True) if n == n]
+    table = attributes_table(
+        values if numeric else values.astype(str),
+        a.labels,
+        clusters=known,
+        names=dict(zip(state.clustering.ids, counts.names, strict=True)),
+        suppress_below=state.disclosure.level or None,
+        sample_weight=state.weights,
+    )
+    title = column_title(name)
+    chart = attributes_chart(table, title=title, unit=UNITS.get(name, ""), width=430)
+    return {
+        "svg": svg(chart),
+        "title": title,
+        "alt": f"{title} of the patients by cluster.",
+        "download": f"clusters-by-{name}",
+    }
 
 
 def attributes_to_show(obs: pd.DataFrame) -> list[str]:

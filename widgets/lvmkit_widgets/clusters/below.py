@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar, TypeVar
 
 import panel as pn
-import param
 
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.ui.state import State
 from lvmkit_widgets.ui.tabs import TabbedDashboard
 
-S = TypeVar("S", bound=param.Parameterized)
+S = TypeVar("S", bound=State)
 
 
 class ExplorerBelow(TabbedDashboard[S]):

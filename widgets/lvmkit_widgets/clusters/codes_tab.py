@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +12,10 @@ from lvmkit.mixtures.analysis import score_codes
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.component import packed
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import PagedTable
+from lvmkit_widgets.ui.paging import turning
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Picture, Relevance, Table
 
 EVIDENCE: list[dict[str, Any]] = [
@@ -52,17 +51,18 @@ ESTIMATE: dict[str, Any] = {
 }
 
 
-class CodesTab(ClusterTab):
+TESTED = 12  # codes on a page of tests
+TESTED_IN_PAGES = 40  # codes of each cluster in the tables of saved pages
+
+
+class CodesTab(Tab[ExplorerState]):
     """Relevance table, the profile of the picked code, and the tests behind them."""
 
     title: ClassVar[str] = "What marks it"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"assignment", "history", "cluster", "code", "balance", "hide_small", "threshold"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.relevance = Relevance(
+        relevance = Relevance(
             title="Codes that mark the cluster",
             help="λ = 1 ranks codes by how frequent they are in the cluster; λ = 0 by how much "
             "more frequent they are there than among all patients; 0.6 is a good start. "
@@ -70,13 +70,10 @@ class CodesTab(ClusterTab):
             "where else it occurs.",
             top=12,
         )
-        self.profile = Picture(title="Where the code sits", download="code-profile")
-        self.evidence = Table(columns=EVIDENCE, page_size=12, searchable=True, key="code")
-        self.pages = PagedTable(self.evidence, ["code", "title"])
         self.components = {
-            "relevance": self.relevance,
-            "profile": self.profile,
-            "evidence": self.evidence,
+            "relevance": relevance,
+            "profile": Picture(title="Where the code sits", download="code-profile"),
+            "evidence": Table(columns=EVIDENCE, page_size=TESTED, searchable=True, key="code"),
         }
         numbers = {
             "section": "evidence",
@@ -84,44 +81,33 @@ class CodesTab(ClusterTab):
             "help": "Odds ratios compare the patients of the cluster with all others.",
             "closed": True,
         }
-        self.code = ""
         self.layout = ["relevance", "profile", numbers]
+        self.events = {
+            "relevance.pick": lambda state, code: state.look(code=str(code)),
+            "relevance.balance": lambda state, balance: state.replace(balance=balance),
+            "evidence.pick": lambda state, code: state.look(code=str(code)),
+            "profile.pick": ExplorerState.pick_mark,
+            **turning("evidence", "tested"),
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state, counts = self.state, self.state.counts()
-        if self.changed("relevance", counts):
-            self.relevance.param.update(**relevance_fields(counts))
-        code = state.code or self.code
-        code = code if code in counts.codes else first_code(state, state.cluster)
-        self.relevance.param.update(
-            cluster=state.clustering.position(state.cluster), balance=state.balance, code=state.code
-        )
-        if self.changed("profile", counts, code):
-            self.code = code
-            draw = functools.partial(draw_profile, state, code)
-            text = profile_text(state, code)
-            self.profile.param.update(svg=self.picture(draw, counts, code), alt=text, caption=text)
-        if self.changed("evidence", counts, state.cluster):
-            self.evidence.columns = evidence_columns(counts)
-            self.pages.show(evidence(state, state.cluster))
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        for name in ("relevance", "evidence"):
-            board.listen(name, "pick", lambda code: self.pick({"code": code}))
-        board.listen("relevance", "balance", self._balance)
-        board.listen("profile", "pick", self.pick)
-        self.pages.connect(board, "evidence")
-
-    def _balance(self, value: float) -> None:
-        """Take λ from the slider."""
-        self.state.balance = value
+    def fields(self, state: ExplorerState) -> Fields:
+        """Show what marks the cluster that is picked."""
+        counts = state.counts()
+        code = state.code if state.code in counts.codes else first_code(state, counts)
+        picked = {"balance": state.balance, "code": state.code}
+        place = state.clustering.position(state.cluster)
+        text = profile_text(state, code)
+        return {
+            "relevance": {**relevance_fields(state, counts), **picked, "cluster": place},
+            "profile": {"svg": draw_profile(state, counts, code), "alt": text, "caption": text},
+            "evidence": {"columns": evidence_columns(counts), **tested_rows(state, counts)},
+        }
 
 
-def draw_profile(state: ExplorerState, code: str) -> str:
+@remembered
+def draw_profile(state: ExplorerState, counts: CodeCounts, code: str) -> str:
     """Draw where a code sits."""
-    return svg(code_profile_chart(code_profile_table(state.counts(), code), width=720))
+    return svg(code_profile_chart(code_profile_table(counts, code), width=720))
 
 
 def profile_text(state: ExplorerState, code: str) -> str:
@@ -130,7 +116,8 @@ def profile_text(state: ExplorerState, code: str) -> str:
     return f"{state.patients.title(code)}: {share} of patients in each cluster, with 95% interval."
 
 
-def relevance_fields(counts: CodeCounts) -> dict[str, Any]:
+@remembered
+def relevance_fields(_: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
     """Pack counts for the relevance component."""
     shown = np.where(np.isnan(counts.counts), -1, counts.counts)
     return {
@@ -153,16 +140,25 @@ def evidence_columns(counts: CodeCounts) -> list[dict[str, Any]]:
     return [*told, ESTIMATE]
 
 
-def first_code(state: ExplorerState, cluster: int) -> str:
-    """Return the most relevant code of a cluster."""
-    counts = state.counts()
+def first_code(state: ExplorerState, counts: CodeCounts) -> str:
+    """Return the most relevant code of the cluster that is picked."""
     scores = score_codes(counts, balance=0.6)
-    return counts.codes[int(np.argmax(scores[counts.row(cluster)]))]
+    return counts.codes[int(np.argmax(scores[counts.row(state.cluster)]))]
 
 
-def evidence(state: ExplorerState, cluster: int) -> pd.DataFrame:
-    """Compare the codes of a cluster with the rest."""
+@remembered
+def evidence(state: ExplorerState, counts: CodeCounts) -> pd.DataFrame:
+    """Compare the codes of the cluster that is picked with the rest, with the columns that are shown."""
     table = state.association()
-    table = table[(table["cluster"] == cluster) & (table["n_in"] != 0)]
+    table = table[(table["cluster"] == state.cluster) & (table["n_in"] != 0)]
     table = table.sort_values("odds_ratio", ascending=False, na_position="last")
-    return table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
+    table = table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
+    return table[[column["key"] for column in evidence_columns(counts)]]
+
+
+def tested_rows(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
+    """Return a page of the tests; all that there is room for where no Python turns pages."""
+    table = evidence(state, counts)
+    if not state.live:
+        return {"rows": table.head(TESTED_IN_PAGES).to_dict("records"), "total": None}
+    return state.tested.page_of(table, ["code", "title"], TESTED)

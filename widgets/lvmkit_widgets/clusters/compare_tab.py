@@ -7,111 +7,122 @@ from typing import Any, ClassVar
 import pandas as pd
 
 from lvmkit.charts import comparison_chart, comparison_table, svg
+from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.heading import share_word
-from lvmkit_widgets.clusters.tab import ClusterTab
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import PagedTable
+from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.paging import turning
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Table
 
 EVERYONE_ELSE = "others"
+LISTED = 15  # codes on a page
+LISTED_IN_PAGES = 40  # codes in the table of a saved page
 
 
-class CompareTab(ClusterTab):
+class CompareTab(Tab[ExplorerState]):
     """Codes in which two clusters differ most."""
 
     title: ClassVar[str] = "Compare"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"assignment", "history", "cluster", "other", "top", "hide_small", "threshold"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.form = Form(inline=True, title="Which two")
-        self.picture_of_two = Picture(
+        picture = Picture(
             title="Where they differ most",
             help="Codes with the largest difference in share, in percentage points. A share that "
             "few patients stand for is hidden; what is known of it is written in its place.",
             download="comparison",
         )
-        self.table = Table(key="code", page_size=15, searchable=True)
-        self.pages = PagedTable(self.table, ["code", "title"])
         self.components = {
-            "pair": self.form,
-            "difference": self.picture_of_two,
-            "differences": self.table,
+            "pair": Form(inline=True, title="Which two"),
+            "difference": picture,
+            "differences": Table(key="code", page_size=LISTED, searchable=True),
         }
         every = {"section": "differences", "title": "All codes", "closed": True}
         self.layout = ["pair", "difference", every]
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state, counts = self.state, self.state.counts()
-        options = [
-            [str(i), label] for i, label in zip(counts.clusters, counts.cluster_labels, strict=True)
-        ]
-        others = [[EVERYONE_ELSE, "all other patients"], *options]
-        self.form.controls = [
-            {"name": "first", "kind": "select", "label": "Cluster", "options": options},
-            {"name": "second", "kind": "select", "label": "compared with", "options": others},
-        ]
-        second = EVERYONE_ELSE if state.other is None else str(state.other)
-        self.form.values = {"first": str(state.cluster), "second": second}
-        one = len(counts.clusters) < 2
-        self.picture_of_two.visible = self.table.visible = not one and state.cluster != state.other
-        if not self.picture_of_two.visible:
-            return
+        self.events = {
+            "pair.values": choose_pair,
+            "differences.pick": lambda state, code: state.look(code=str(code)),
+            "difference.pick": ExplorerState.pick_mark,
+            **turning("differences", "differences"),
+        }
+
+    def fields(self, state: ExplorerState) -> Fields:
+        """Show where the two differ."""
+        counts = state.counts()
+        two = len(counts.clusters) > 1 and state.cluster != state.other
+        shown = {"pair": pair_form(state, counts)}
+        if not two:
+            return shown | {"difference": {"visible": False}, "differences": {"visible": False}}
         first = state.clustering.cluster(state.cluster).label
         against = "all others"
         if state.other is not None:
             against = state.clustering.cluster(state.other).label
-        if not self.changed("pair", counts, state.cluster, state.other, state.top, first, against):
-            return
         text = f"{share_word(state)} of patients with each code in {first} and in {against}."
-        key = (counts, state.cluster, state.other, state.top)
-        self.picture_of_two.param.update(svg=self.picture(self._draw, *key), alt=text)
-        self.table.columns = _columns(first, against)
-        self.pages.show(self._codes())
+        picture = {"svg": draw_difference(state, counts), "alt": text, "visible": True}
+        listed = {"columns": _columns(first, against), **listed_rows(state, counts)}
+        return shown | {"difference": picture, "differences": {**listed, "visible": True}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("pair", "values", self._choose)
-        board.listen("differences", "pick", lambda code: self.pick({"code": code}))
-        board.listen("difference", "pick", self.pick)
-        self.pages.connect(board, "differences")
 
-    def _choose(self, values: dict[str, Any]) -> None:
-        """Take the two clusters."""
-        second = values.get("second") or EVERYONE_ELSE
-        other = None if second == EVERYONE_ELSE else int(second)
-        self.state.param.update(cluster=int(values["first"]), other=other)
+def pair_form(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
+    """Describe the choice of the two."""
+    named = zip(counts.clusters, counts.cluster_labels, strict=True)
+    options = [[str(i), label] for i, label in named]
+    others = [[EVERYONE_ELSE, "all other patients"], *options]
+    second = EVERYONE_ELSE if state.other is None else str(state.other)
+    return {
+        "controls": [
+            {"name": "first", "kind": "select", "label": "Cluster", "options": options},
+            {"name": "second", "kind": "select", "label": "compared with", "options": others},
+        ],
+        "values": {"first": str(state.cluster), "second": second},
+    }
 
-    def _draw(self) -> str:
-        """Draw the codes in which the two differ most."""
-        return svg(comparison_chart(self._compared(self.state.top), width=720))
 
-    def _codes(self) -> pd.DataFrame:
-        """List every code that somebody in one of the two has."""
-        state = self.state
-        table = self._compared(len(state.codes))
-        table = table[~((table["n_first"] == 0) & (table["n_second"] == 0))]
-        hidden = {name: table[name].astype(object) for name in ("first", "second")}
-        shown = {
-            n: values.where(values.notna(), table[f"{n}_text"]) for n, values in hidden.items()
-        }
-        titles = [state.patients.titles.get(code, "") for code in table["code"]]
-        return table.assign(title=titles, difference=100 * table["at_least"], **shown)
+def choose_pair(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
+    """Take the two clusters."""
+    second = values.get("second") or EVERYONE_ELSE
+    other = None if second == EVERYONE_ELSE else int(second)
+    return state.look(cluster=int(values["first"]), other=other)
 
-    def _compared(self, top: int) -> pd.DataFrame:
-        """Compare the two; hidden counts only as far as they may be known."""
-        state = self.state
-        return comparison_table(
-            state.counts(),
-            state.cluster,
-            state.other,
-            top=top,
-            whole=state.counts(whole=True),
-            threshold=state.threshold,
-        )
+
+@remembered
+def draw_difference(state: ExplorerState, counts: CodeCounts) -> str:
+    """Draw the codes in which the two differ most."""
+    return svg(comparison_chart(compared(state, counts, state.top), width=720))
+
+
+@remembered
+def listed_codes(state: ExplorerState, counts: CodeCounts) -> pd.DataFrame:
+    """List every code that somebody in one of the two has."""
+    table = compared(state, counts, len(state.codes))
+    table = table[~((table["n_first"] == 0) & (table["n_second"] == 0))]
+    hidden = {name: table[name].astype(object) for name in ("first", "second")}
+    shown = {n: values.where(values.notna(), table[f"{n}_text"]) for n, values in hidden.items()}
+    titles = [state.patients.titles.get(code, "") for code in table["code"]]
+    table = table.assign(title=titles, difference=100 * table["at_least"], **shown)
+    return table[["code", "title", "first", "second", "difference"]]
+
+
+def listed_rows(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
+    """Return a page of the codes; all that there is room for where no Python turns pages."""
+    table = listed_codes(state, counts)
+    if not state.live:
+        return {"rows": table.head(LISTED_IN_PAGES).to_dict("records"), "total": None}
+    return state.differences.page_of(table, ["code", "title"], LISTED)
+
+
+def compared(state: ExplorerState, counts: CodeCounts, top: int) -> pd.DataFrame:
+    """Compare the two; hidden counts only as far as they may be known."""
+    return comparison_table(
+        counts,
+        state.cluster,
+        state.other,
+        top=top,
+        whole=state.counts(whole=True),
+        threshold=state.disclosure.threshold,
+    )
 
 
 def _columns(first: str, second: str) -> list[dict[str, Any]]:

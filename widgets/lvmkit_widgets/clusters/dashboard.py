@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.clusters import page
 from lvmkit_widgets.clusters.attributes_tab import AttributesTab
 from lvmkit_widgets.clusters.codes_tab import CodesTab
 from lvmkit_widgets.clusters.compare_tab import CompareTab
@@ -14,12 +13,12 @@ from lvmkit_widgets.clusters.export_tab import ClusterExportTab
 from lvmkit_widgets.clusters.heading import footer, subtitle
 from lvmkit_widgets.clusters.new_patient_tab import NewPatientTab
 from lvmkit_widgets.clusters.overview_tab import OverviewTab
+from lvmkit_widgets.clusters.page import clusters_to_pick
 from lvmkit_widgets.clusters.patients_tab import ClusterPatientsTab
 from lvmkit_widgets.clusters.sidebar import ClusterSidebar, ClusterStepsBar
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import ClusterTab
 from lvmkit_widgets.ui.component import Component
-from lvmkit_widgets.ui.tabs import TabbedDashboard
+from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 
 
@@ -31,12 +30,10 @@ class ExplorerDashboard(TabbedDashboard[ExplorerState]):
         ("lambda", "relevance", "balance", (0, 1)),
         ("search", "relevance", "search", None),
     )
-    heading_depends = frozenset({"assignment", "history", "hide_small", "threshold"})
 
     def __init__(self, above: dict[str, Component] | None = None) -> None:
         self._steps, self._sidebar = ClusterStepsBar(), ClusterSidebar()
-        self._overview, self._compare = OverviewTab(), CompareTab()
-        first: list[ClusterTab] = [self._overview, CodesTab(), AttributesTab(), self._compare]
+        first = [OverviewTab(), CodesTab(), AttributesTab(), CompareTab()]
         super().__init__(
             {"status": Status(), **(above or {})},
             frame=[self._steps, self._sidebar],
@@ -52,18 +49,26 @@ class ExplorerDashboard(TabbedDashboard[ExplorerState]):
             {"sidebar": self._sidebar.layout, "main": ["naming", self.tabs_layout]},
         ]
 
-    def _page_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page shows instead."""
-        return page.fixed(self.state, self._overview, self._compare)
+    def _page_cases(self, state: ExplorerState) -> list[Cases[ExplorerState]]:
+        """Return what happens when the reader of a saved page picks a cluster."""
+        return [clusters_to_pick(state)]
 
-    def _page_cases(self) -> list[dict[str, Any]]:
-        """Return what else a saved page shows when the reader picks a cluster."""
-        return page.cases(self.state)
-
-    def _heading(self) -> dict[str, str]:
+    def _heading(self, state: ExplorerState) -> dict[str, str]:
         """Title, subtitle and footer."""
-        state = self.state
         return {"title": state.title, "subtitle": subtitle(state), "footer": footer(state)}
+
+    def _keep(self, old: ExplorerState, new: ExplorerState) -> None:
+        """Save the model after a step, where the reader wants that."""
+        if new.autosave is None or new.history is old.history:
+            return
+        lost, changed = new.autosave, new.files.changed(new.autosave)
+        if not changed:
+            new.files.save(new.model, lost)
+            return
+        self.state = new.replace(autosave=None)
+        what = f"It is not saved: “{lost}” {changed}. Name one under Steps and files."
+        message = f"{new.message} {what}"
+        raise ValueError(message)
 
 
 class ClusterExplorer(ExplorerDashboard):
@@ -92,14 +97,14 @@ class ClusterExplorer(ExplorerDashboard):
     >>> cohort = lvmkit.datasets.load_discharges()[:2000]
     >>> model = lvmkit.BernoulliMixture(n_components=4).fit(cohort)
     >>> explorer = ClusterExplorer(model, cohort)
-    >>> explorer.state.rename(0, "Heart")
+    >>> explorer.state = explorer.state.rename(0, "Heart")
     >>> explorer.state.clustering.labels[0]
     'Heart'
     """
 
     @checked()
     def __init__(self, model: Any, cohort: Any, *, name: str = "", source: str = "") -> None:
-        state = ExplorerState(model, cohort, name=name, source=source)
+        state = ExplorerState.of(model, cohort, name=name, source=source)
         super().__init__()
         self.stage.layout = self.parts_layout
         self.show_state(state)

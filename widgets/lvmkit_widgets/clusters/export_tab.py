@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from lvmkit.core.folders import reader_folders
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export, written
+from lvmkit_widgets.ui.tabs import Fields, taken_back
 from lvmkit_widgets.ui.widgets import Form
 
 EXPORTS: tuple[Export[ExplorerState], ...] = (
@@ -56,111 +56,100 @@ EXPORTS: tuple[Export[ExplorerState], ...] = (
 class ClusterExportTab(StepsExportTab[ExplorerState]):
     """Buttons that hand over files, the steps taken, and the Python that repeats them."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "autosave"})
     exports = EXPORTS
 
     def __init__(self) -> None:
         super().__init__()
-        self._folders = reader_folders()
-        self._asked: Path | None = None  # a model that is there: may it be replaced?
-        self.keep = Form(title="Keep")
-        self.code = Form(
+        code = Form(
             title="The same in Python", help="Repeats the steps up to the one that is marked."
         )
-        self.components |= {"autosave": self.keep, "python": self.code}
+        self.components |= {"autosave": Form(title="Keep"), "python": code}
         self.layout = [{"row": ["files", "autosave"]}, {"row": ["taken", "python"]}]
+        folders = reader_folders()
+        self.events = {
+            **self.events,
+            "autosave.values": lambda state, values: set_place(state, values, folders),
+            "autosave.pressed": answer,
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        super().refresh()
-        self._ask(self._asked)
-        history = self.state.history
-        lines = min(max(history.code.count("\n") + 1, 4), 20)
-        self.code.controls = [
-            {"name": "code", "kind": "textarea", "label": "To copy", "rows": lines, "wide": True}
-        ]
-        self.code.values = {"code": history.code}
-
-    def note(self) -> str:
+    def note(self, state: ExplorerState) -> str:
         """Say what two files can give away."""
         return TWICE
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        super().connect(board)
-        board.listen("autosave", "values", self._set)
-        board.listen("autosave", "pressed", self._answer)
+    def fields(self, state: ExplorerState) -> Fields:
+        """Show files, steps, where the model is kept, and the steps as Python."""
+        code, _ = state.history.code, state.renewed
+        lines = min(max(code.count("\n") + 1, 4), 20)
+        area = {"name": "code", "kind": "textarea", "label": "To copy", "rows": lines, "wide": True}
+        return {
+            **super().fields(state),
+            "autosave": {"controls": place_controls(state), "values": {"autosave": shown(state)}},
+            "python": {"controls": [area], "values": {"code": code}},
+        }
 
-    def _ask(self, path: Path | None) -> None:
-        """Show where the model is saved, and the question whether a model there may be replaced."""
-        self._asked = path
-        question = (
-            [] if path is None else [("replace", f"Replace “{path.name}”"), ("leave", "Leave it")]
-        )
-        self.keep.controls = [
-            {
-                "name": "autosave",
-                "kind": "text",
-                "label": "Save the model after every step to",
-                "placeholder": "a file name, such as heart.npz",
-                "help": "Names, notes and merges are kept in it.",
-            },
-            *({"name": name, "kind": "button", "label": label} for name, label in question),
-        ]
-        shown = self.state.autosave or "" if path is None else str(path)
-        self.keep.values = {"autosave": shown}
 
-    def _set(self, values: dict[str, Any]) -> None:
-        """Take the settings."""
-        text = str(values.get("autosave") or "").strip()
-        if text == (self.state.autosave or "" if self._asked is None else str(self._asked)):
-            return
-        if not text:
-            self.state.autosave = None
-            self._ask(None)
-            return
-        try:
-            path = model_place(self._folders.checked(text, write=True))
-        except ValueError as error:
-            self._ask(None)
-            message = f"{error}{self._kept}"
-            raise ValueError(message) from error
-        if not path.exists():
-            self._keep(path)
-            return
-        self._ask(path)
-        self._board.say(
-            f"“{path.name}” holds a model already. Replace it, leave it, or name another file.{self._kept}",
-            state="info",
-        )
+def place_controls(state: ExplorerState) -> list[dict[str, Any]]:
+    """Describe where the model is saved, and the question whether a model there may be replaced."""
+    question: list[tuple[str, str]] = []
+    if state.asked is not None:
+        question = [("replace", f"Replace “{state.asked.name}”"), ("leave", "Leave it")]
+    return [
+        {
+            "name": "autosave",
+            "kind": "text",
+            "label": "Save the model after every step to",
+            "placeholder": "a file name, such as heart.npz",
+            "help": "Names, notes and merges are kept in it.",
+        },
+        *({"name": name, "kind": "button", "label": label} for name, label in question),
+    ]
 
-    @property
-    def _kept(self) -> str:
-        """Where the model is saved at present."""
-        place = self.state.autosave
-        return (
-            f" The model is still saved to “{Path(place).name}”."
-            if place
-            else " Nothing is saved yet."
-        )
 
-    def _answer(self, name: str) -> None:
-        """Replace a model, or leave it as it is."""
-        path = self._asked
-        if path is None:
-            return
-        if name == "replace":
-            self._keep(model_place(path))
-        else:
-            self._ask(None)
-            self._board.say(f"“{path.name}” is left as it is.{self._kept}", state="info")
+def shown(state: ExplorerState) -> str:
+    """Return the place that is asked about, or else the one where the model is saved."""
+    return state.autosave or "" if state.asked is None else str(state.asked)
 
-    def _keep(self, path: Path) -> None:
-        """Save the model, now and after every step."""
-        self.state.save(path)
-        self.state.autosave = str(path)
-        self._ask(None)
-        self._board.say(f"The model is saved to “{path}”, now and after every step.")
+
+def set_place(state: ExplorerState, values: dict[str, Any], folders: Any) -> Any:
+    """Take where the model is to be saved; of a model that is there, ask."""
+    text = str(values.get("autosave") or "").strip()
+    if text == shown(state):
+        return state
+    if not text:
+        return state.replace(autosave=None, asked=None)
+    try:
+        path = model_place(folders.checked(text, write=True))
+    except ValueError as error:
+        return taken_back(state.replace(asked=None), f"{error}{kept_at(state)}")
+    if not path.exists():
+        return save_to(state, path)
+    question = f"“{path.name}” holds a model already. Replace it, leave it, or name another file."
+    return state.replace(asked=path).tell(question + kept_at(state))
+
+
+def answer(state: ExplorerState, name: str) -> ExplorerState:
+    """Replace a model, or leave it as it is."""
+    path = state.asked
+    if path is None:
+        return state
+    if name == "replace":
+        return save_to(state, model_place(path))
+    return state.replace(asked=None).tell(f"“{path.name}” is left as it is.{kept_at(state)}")
+
+
+def save_to(state: ExplorerState, path: Path) -> ExplorerState:
+    """Save the model, now and after every step."""
+    state.save(path)
+    told = f"The model is saved to “{path}”, now and after every step."
+    return state.replace(autosave=str(path), asked=None).tell(told, tone="done")
+
+
+def kept_at(state: ExplorerState) -> str:
+    """Say where the model is saved at present."""
+    place = state.autosave
+    return (
+        f" The model is still saved to “{Path(place).name}”." if place else " Nothing is saved yet."
+    )
 
 
 def model_place(path: Path) -> Path:

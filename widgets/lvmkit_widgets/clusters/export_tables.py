@@ -11,7 +11,7 @@ from lvmkit_widgets.clusters.state import ExplorerState
 
 def codes_table(state: ExplorerState) -> pd.DataFrame:
     """Return every code of every cluster, fit to be shared."""
-    table = state.association(shared=True)
+    table = state.association()
     table = table[table["n_in"] != 0].copy()
     names = {c.id: c.label for c in state.clustering.clusters}
     table.insert(1, "name", table["cluster"].map(names))
@@ -21,13 +21,13 @@ def codes_table(state: ExplorerState) -> pd.DataFrame:
 
 def clusters_table(state: ExplorerState) -> pd.DataFrame:
     """Return one row per cluster, fit to be shared."""
-    counts = state.counts(shared=True)
+    counts = state.counts()
     sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
     table = pd.DataFrame(
         {
             "cluster": state.clustering.ids,
             "name": state.clustering.labels,
-            "patients": [shown_count(n, whole, state.threshold) for n, whole in sizes],
+            "patients": [shown_count(n, whole, state.disclosure.threshold) for n, whole in sizes],
             "share": counts.weights,
             "note": [c.note for c in state.clustering.clusters],
         }

@@ -9,6 +9,7 @@ import pandas as pd
 from lvmkit.cohorts.subset import Subset, level_attributes
 from lvmkit_widgets.clusters.attributes_tab import attributes_to_show, column_title
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.state import remembered
 
 MOST_ATTRIBUTES = 4  # of each kind that are offered
 
@@ -19,7 +20,7 @@ class FilterForm:
     def __init__(self, state: ExplorerState) -> None:
         # What a record stands for is no attribute of a patient.
         obs = state.patients.cohort.obs.drop(columns=state.patients.weighted_by, errors="ignore")
-        self._state = state
+        self._patients = state.patients
         names, levels = attributes_to_show(obs), level_attributes(obs)
         numeric = [name for name in names if name not in levels][:MOST_ATTRIBUTES]
         self._numeric = {name: _bounds(obs[name]) for name in numeric}
@@ -42,7 +43,7 @@ class FilterForm:
 
     def _code_controls(self) -> list[dict[str, Any]]:
         """Return the controls that choose by code."""
-        patients = self._state.patients
+        patients = self._patients
         options = [[code, patients.title(code)] for code in patients.codes]
         asked = {
             "having": "Only patients with (all of)",
@@ -54,16 +55,16 @@ class FilterForm:
             for name, label in asked.items()
         ]
 
-    def values(self) -> dict[str, Any]:
+    def values(self, state: ExplorerState) -> dict[str, Any]:
         """Return what the controls show for the choice in the state."""
-        subset = self._state.subset
+        subset = state.subset
         found: dict[str, Any] = {}
         for name, full in self._numeric.items():
             found[f"from_{name}"], found[f"to_{name}"] = subset.ranges.get(name, full)
         for name in self._levels:
             found[f"level_{name}"] = list(subset.values.get(name, ()))
         found |= {"having": list(subset.having), "lacking": list(subset.lacking)}
-        return found | {"excluded": list(self._state.excluded)}
+        return found | {"excluded": list(state.excluded)}
 
     def subset(self, values: dict[str, Any]) -> Subset:
         """Return the choice that controls mean."""
@@ -82,6 +83,12 @@ class FilterForm:
             having=tuple(values.get("having") or ()),
             lacking=tuple(values.get("lacking") or ()),
         )
+
+
+@remembered
+def filter_form(state: ExplorerState) -> FilterForm:
+    """Return the controls for the cohort of a state."""
+    return FilterForm(state)
 
 
 def _bounds(values: pd.Series[Any]) -> tuple[float, float]:

@@ -4,44 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lvmkit.disclosure.text import is_few
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.words import small_counts
 
 
-def subtitle(state: ExplorerState, *, shared: bool = False) -> str:
+def subtitle(state: ExplorerState) -> str:
     """Say how many patients, codes and clusters there are, and how the fit ended."""
-    hide = state.hide_small or shared
     parts: Sequence[str] = [
-        _who(state, hide=hide) + _standing(state, hide=hide),
+        _who(state) + _standing(state),
         weighted_by(state),
         f"{len(state.codes):,} codes",
         f"{len(state.clustering.clusters)} clusters",
     ]
-    if not shared:
+    if state.live:
         likelihood = f"log likelihood {state.log_likelihood:.3f} per patient"
         parts = [*parts, likelihood.replace("-", "−"), state.view.how]
     return " · ".join(part for part in parts if part)
 
 
-def _who(state: ExplorerState, *, hide: bool) -> str:
+def _who(state: ExplorerState) -> str:
     """Say who is shown; not how many where few are, and not of how many where few are not."""
     n, total = len(state.assignment.rows), state.patients.n_patients
     if n == total:
         return f"{n:,} patients"
-    shown = f"{n:,}"
-    if hide and n < state.threshold:
-        shown = f"<{state.threshold}"
-    if not (hide and total - n < state.threshold):
+    rule = state.disclosure
+    shown = f"<{rule.threshold}" if n < rule.level else f"{n:,}"
+    if total - n >= rule.level:
         shown += f" of {total:,}"
     return f"{shown} patients ({state.view.subset.text})"
 
 
-def _standing(state: ExplorerState, *, hide: bool) -> str:
+def _standing(state: ExplorerState) -> str:
     """Say what those who are shown stand for, unless their number is hidden."""
     weights = state.weights
     n, total = len(state.assignment.rows), state.patients.n_patients
-    few = n < state.threshold or 0 < total - n < state.threshold
-    return "" if weights is None or (hide and few) else f", stand for {weights.sum():,.0f}"
+    few = n < state.disclosure.level or is_few(total - n, state.disclosure.level)
+    return "" if weights is None or few else f", stand for {weights.sum():,.0f}"
 
 
 def share_word(state: ExplorerState) -> str:
@@ -56,7 +55,7 @@ def weighted_by(state: ExplorerState) -> str:
 
 def footer(state: ExplorerState) -> str:
     """Say what the numbers are."""
-    small = small_counts(state.threshold, hidden=state.hide_small, saved="Reports")
+    small = small_counts(state.disclosure.threshold, hidden=state.suppressing, saved="Reports")
     weighed = (
         f" Shares, odds ratios and medians are {weighted_by(state)}: estimates of what the patients stand for. "
         "Numbers of patients are not; intervals and tests go by effective sample sizes, and what is hidden by patients."

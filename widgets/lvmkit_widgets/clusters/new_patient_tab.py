@@ -7,11 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.mixtures.explanation import explain, steps_in_words
-from lvmkit.mixtures.patients import TypedCodes, present, read_codes
+from lvmkit.mixtures.patients import present, read_codes
 from lvmkit_widgets.clusters.patients_tab import STEPS
-from lvmkit_widgets.clusters.state import ExplorerState
-from lvmkit_widgets.clusters.tab import ClusterTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.clusters.state import ExplorerState, NewPatient
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 
 POSTERIORS = [
@@ -19,13 +18,13 @@ POSTERIORS = [
     {"key": "posterior", "label": "Probability", "kind": "bar", "max": 1},
     {"key": "share", "label": "Of all patients", "kind": "percent"},
 ]
+ANSWER = ("posteriors", "arithmetic", "arithmetic_codes")
 
 
-class NewPatientTab(ClusterTab):
+class NewPatientTab(Tab[ExplorerState]):
     """Assigns a patient who is not in the cohort."""
 
     title: ClassVar[str] = "New patient"
-    depends: ClassVar[frozenset[str]] = frozenset({"assignment", "history"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,8 +33,7 @@ class NewPatientTab(ClusterTab):
             help="Type codes in any order, with or without dots, or pick diagnoses by name.",
             values={"typed": "", "picked": [], "unknown": False},
         )
-        self.answer = Text(needs_python=True)
-        self.posteriors = Table(
+        posteriors = Table(
             title="Where the patient belongs",
             columns=POSTERIORS,
             key="id",
@@ -44,14 +42,15 @@ class NewPatientTab(ClusterTab):
             visible=False,
             needs_python=True,
         )
-        self.arithmetic = Text(title="How that comes about", visible=False, needs_python=True)
-        self.steps = Table(columns=STEPS, page_size=30, visible=False, needs_python=True)
+        arithmetic = Text(title="How that comes about", visible=False, needs_python=True)
         self.components = {
             "newcomer": self.form,
-            "newcomer_answer": self.answer,
-            "posteriors": self.posteriors,
-            "arithmetic": self.arithmetic,
-            "arithmetic_codes": self.steps,
+            "newcomer_answer": Text(needs_python=True),
+            "posteriors": posteriors,
+            "arithmetic": arithmetic,
+            "arithmetic_codes": Table(
+                columns=STEPS, page_size=30, visible=False, needs_python=True
+            ),
         }
         right = ["newcomer_answer", "posteriors"]
         self.layout = [
@@ -60,87 +59,86 @@ class NewPatientTab(ClusterTab):
             "arithmetic_codes",
         ]
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        self.form.controls = [
-            {
-                "name": "typed",
-                "kind": "textarea",
-                "label": "Codes",
-                "rows": 2,
-                "placeholder": "for instance: " + common_codes(state),
-            },
-            {
-                "name": "picked",
-                "kind": "multiselect",
-                "label": "Diagnoses by name",
-                "options": [[code, state.patients.title(code)] for code in state.codes],
-            },
-            {
-                "name": "unknown",
-                "kind": "check",
-                "label": "Other codes are unknown (else: the patient does not have them)",
-            },
-            {"name": "assign", "kind": "button", "label": "Find the cluster", "primary": True},
-        ]
-        if self.form.values.get("typed") or self.form.values.get("picked"):
-            self.assign()
-        else:
-            self.answer.text = "The probability of every cluster will stand here."
+        self.events = {
+            "newcomer.pressed": lambda state, _: state.replace(newcomer=self._entered()),
+            "posteriors.pick": lambda state, id: state.replace(
+                newcomer=self._entered()._replace(cluster=int(id))
+            ),
+        }
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("newcomer", "pressed", lambda _: self.assign())
-        board.listen("posteriors", "pick", lambda id: self.assign(int(id)))
+    def fields(self, state: ExplorerState) -> Fields:
+        """Show the form, and where the patient belongs."""
+        answer = answer_of(state) if state.live else {}
+        return {"newcomer": {"controls": controls_of(state)}, **answer}
 
-    def assign(self, cluster: int | None = None) -> None:
-        """Compute the posterior probabilities of the patient."""
-        state, values = self.state, self.form.values
-        read = read_codes(str(values.get("typed") or ""), state.codes)
-        known = [*read.known, *(values.get("picked") or [])]
-        known = [code for code in dict.fromkeys(known) if code in state.codes]
-        self._show_answer(read, known)
-        if not known:
-            return
-        marked = present(state.codes, known)
-        absent_known = not values.get("unknown")
-        first = explain(state.clustering, marked, state.cluster, absent_known=absent_known)
-        best = state.clustering.ids[int(np.argmax(first.posteriors))]
-        chosen = cluster if cluster in state.clustering.ids else best
-        evidence = explain(state.clustering, marked, chosen, absent_known=absent_known)
-        label = state.clustering.cluster(chosen).label
-        self.posteriors.rows = self._rows(evidence.posteriors)
-        self.posteriors.selected = chosen
-        self.arithmetic.text = (
-            f"**For “{label}”**: start with its share of all patients, and let each code multiply "
-            f"the odds. The end is {evidence.posterior:.1%}. Pick another cluster above for its own."
-        )
-        self.steps.rows = steps_in_words(evidence, state.clustering, state.patients.titles)
+    def _entered(self) -> NewPatient:
+        """Return the patient that was entered."""
+        values = self.form.values
+        picked = tuple(map(str, values.get("picked") or ()))
+        return NewPatient(str(values.get("typed") or ""), picked, bool(values.get("unknown")))
 
-    def _show_answer(self, read: TypedCodes, known: list[str]) -> None:
-        """Say what was understood."""
-        shown = bool(known)
-        self.posteriors.visible = self.arithmetic.visible = self.steps.visible = shown
-        understood = "; ".join(self.state.patients.title(code) for code in known)
-        parts = [
-            f"Understood: {understood}." if shown else "No code was understood yet.",
-            read.text,
-        ]
-        self.answer.param.update(
-            text="\n\n".join(part for part in parts if part),
-            tone="warning" if read.unknown or not shown else "plain",
-        )
 
-    def _rows(self, posteriors: tuple[float, ...]) -> list[dict[str, Any]]:
-        """List the clusters with the probability of each."""
-        clustering, labels = self.state.clustering, self.state.counts().cluster_labels
-        return [
-            {"id": id, "label": label, "posterior": p, "share": float(w)}
-            for id, label, p, w in zip(
-                clustering.ids, labels, posteriors, clustering.weights, strict=True
-            )
-        ]
+def controls_of(state: ExplorerState) -> list[dict[str, Any]]:
+    """Describe the form."""
+    return [
+        {
+            "name": "typed",
+            "kind": "textarea",
+            "label": "Codes",
+            "rows": 2,
+            "placeholder": "for instance: " + common_codes(state),
+        },
+        {
+            "name": "picked",
+            "kind": "multiselect",
+            "label": "Diagnoses by name",
+            "options": [[code, state.patients.title(code)] for code in state.codes],
+        },
+        {
+            "name": "unknown",
+            "kind": "check",
+            "label": "Other codes are unknown (else: the patient does not have them)",
+        },
+        {"name": "assign", "kind": "button", "label": "Find the cluster", "primary": True},
+    ]
+
+
+def answer_of(state: ExplorerState) -> Fields:
+    """Compute the posterior probabilities of the patient, and say how they come about."""
+    new = state.newcomer
+    if new is None:
+        return {"newcomer_answer": {"text": "The probability of every cluster will stand here."}}
+    read, clustering = read_codes(new.typed, state.codes), state.clustering
+    known = [code for code in dict.fromkeys([*read.known, *new.picked]) if code in state.codes]
+    understood = "; ".join(state.patients.title(code) for code in known)
+    said = f"Understood: {understood}." if known else "No code was understood yet."
+    tone = "warning" if read.unknown or not known else "plain"
+    answer = {"text": "\n\n".join(filter(None, [said, read.text])), "tone": tone}
+    shown: dict[str, dict[str, Any]] = {name: {"visible": bool(known)} for name in ANSWER}
+    if not known:
+        return {"newcomer_answer": answer, **shown}
+    marked, certain = present(state.codes, known), not new.others_unknown
+    first = explain(clustering, marked, state.cluster, absent_known=certain)
+    best = clustering.ids[int(np.argmax(first.posteriors))]
+    chosen = new.cluster if new.cluster in clustering.ids else best
+    evidence = explain(clustering, marked, chosen, absent_known=certain)
+    label = clustering.cluster(chosen).label
+    shown["posteriors"] |= {"rows": rows_of(state, evidence.posteriors), "selected": chosen}
+    shown["arithmetic"]["text"] = (
+        f"**For “{label}”**: start with its share of all patients, and let each code multiply "
+        f"the odds. The end is {evidence.posterior:.1%}. Pick another cluster above for its own."
+    )
+    steps = steps_in_words(evidence, clustering, state.patients.titles)
+    shown["arithmetic_codes"]["rows"] = steps
+    return {"newcomer_answer": answer, **shown}
+
+
+def rows_of(state: ExplorerState, posteriors: tuple[float, ...]) -> list[dict[str, Any]]:
+    """List the clusters with the probability of each."""
+    clustering, labels = state.clustering, state.counts().cluster_labels
+    rows = zip(clustering.ids, labels, posteriors, clustering.weights, strict=True)
+    keys = ("id", "label", "posterior", "share")
+    return [dict(zip(keys, (id, label, p, float(w)), strict=True)) for id, label, p, w in rows]
 
 
 def common_codes(state: ExplorerState, max_items: int = 3) -> str:

@@ -6,11 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lvmkit.mixtures.assignment import Assignment
 from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import borderline, codes_of, typical
 from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
-from lvmkit_widgets.clusters.tab import ClusterTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, Text
 
 STEPS = [
@@ -31,11 +33,10 @@ LISTED = 20  # patients of each kind
 CODES_SHOWN = 8  # of a patient, in a table of patients
 
 
-class ClusterPatientsTab(ClusterTab):
+class ClusterPatientsTab(Tab[ExplorerState]):
     """Two short lists of patients, and the arithmetic for the one that is picked."""
 
     title: ClassVar[str] = "Patients"
-    depends: ClassVar[frozenset[str]] = frozenset({"assignment", "history", "cluster", "patient"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -47,7 +48,7 @@ class ClusterPatientsTab(ClusterTab):
             "typical": "Typical: placed here with certainty, and with the codes of the cluster. ",
             "borderline": "Borderline: these nearly belong to another cluster. ",
         }
-        self.lists = {
+        tables = {
             name: Table(
                 title=text.split(":", maxsplit=1)[0],
                 help=text + private,
@@ -57,80 +58,89 @@ class ClusterPatientsTab(ClusterTab):
             )
             for name, text in lists.items()
         }
-        self.why = Text(title="Why here", needs_python=True)
-        self.steps = Table(columns=STEPS, page_size=30, needs_python=True)
-        self.components = {**self.lists, "why": self.why, "why_codes": self.steps}
-        tabs = [{"title": table.title, "content": name} for name, table in self.lists.items()]
+        self.components = {
+            **tables,
+            "why": Text(title="Why here", needs_python=True),
+            "why_codes": Table(columns=STEPS, page_size=30, needs_python=True),
+        }
+        tabs = [{"title": table.title, "content": name} for name, table in tables.items()]
         self.layout = [{"tabs": tabs, "id": "members"}, "why", "why_codes"]
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state, a = self.state, self.state.assignment
-        position = state.clustering.position(state.cluster)
-        found = {
-            "typical": typical(a, position, state.clustering.centers, count=LISTED),
-            "borderline": borderline(a, position, count=LISTED),
-        }
-        for name, places in found.items():
-            self.lists[name].param.update(
-                columns=self._columns(), rows=[self._row(i) for i in places], page=0
-            )
-            self.lists[name].selected = None if state.patient is None else state.patient + 1
-        self._explain()
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        for name in self.lists:
-            board.listen(name, "pick", self._choose)
-
-    def _choose(self, row: int) -> None:
-        """Pick a patient."""
-        self.state.patient = int(row) - 1
-
-    def _columns(self) -> list[dict[str, Any]]:
-        """Columns of a list of patients."""
-        shown = [column_title(name) for name in FIRST if name in self.state.patients.cohort.obs]
-        who = {"key": "who", "label": ", ".join(shown), "kind": "text"}
-        return [
-            {"key": "row", "label": "Row", "kind": "integer"},
-            {"key": "certainty", "label": "Belongs here", "kind": "percent"},
-            {"key": "next", "label": "Next cluster", "kind": "text"},
-            *([who] if shown else []),
-            {"key": "codes", "label": "Codes", "kind": "text"},
-        ]
-
-    def _row(self, place: int) -> dict[str, Any]:
-        """One patient of a list."""
-        state, a = self.state, self.state.assignment
-        second = a.runner_up[place]
-        codes = codes_of(a.X[[place]], state.codes)
-        titles = [state.patients.titles.get(c) or c for c in codes[:CODES_SHOWN]]
-        more = f" and {len(codes) - CODES_SHOWN} more" if len(codes) > CODES_SHOWN else ""
-        record = state.patients.cohort.obs.iloc[a.rows[place]]
-        near = f"{state.counts().cluster_labels[second]} ({a.posterior[place, second]:.1%})"
-        return {
-            "row": int(a.rows[place]) + 1,
-            "certainty": float(a.certainty[place]),
-            "next": near if len(a.ids) > 1 else "",
-            "who": attributes_text(record, [name for name in FIRST if name in record]),
-            "codes": "; ".join(titles) + more,
+        self.events = {
+            f"{name}.pick": lambda state, row: state.replace(patient=int(row) - 1)
+            for name in tables
         }
 
-    def _explain(self) -> None:
-        """Explain the patient that is picked."""
-        state, a = self.state, self.state.assignment
-        places = np.flatnonzero(a.rows == (-1 if state.patient is None else state.patient))
-        self.steps.visible = bool(len(places))
-        if not len(places):
-            self.why.text = "Pick a patient above to see which codes speak for this cluster."
-            return
-        present = np.asarray(a.X[[places[0]]].toarray()).ravel() > 0
-        evidence = explain(state.clustering, present, state.cluster)
-        label = state.clustering.cluster(state.cluster).label
-        own = state.clustering.labels[a.positions[places[0]]]
-        self.why.text = (
-            f"**Patient in row {int(state.patient or 0) + 1:,}** is placed in “{own}” "
-            f"({a.certainty[places[0]]:.1%}). For “{label}” the codes say {evidence.posterior:.1%}: "
-            "start with its share of all patients, and let each code multiply the odds."
-        )
-        self.steps.rows = steps_in_words(evidence, state.clustering, state.patients.titles)
+    def fields(self, state: ExplorerState) -> Fields:
+        """List the patients of the cluster that is picked, and explain the one that is."""
+        if not state.live:
+            return {}
+        picked = None if state.patient is None else state.patient + 1
+        lists = lists_of(state, state.assignment)
+        shown = {name: {**fields, "selected": picked} for name, fields in lists.items()}
+        return {**shown, **explanation(state)}
+
+
+@remembered
+def lists_of(state: ExplorerState, a: Assignment) -> dict[str, dict[str, Any]]:
+    """List typical and borderline patients of the cluster that is picked."""
+    position = state.clustering.position(state.cluster)
+    found = {
+        "typical": typical(a, position, state.clustering.centers, count=LISTED),
+        "borderline": borderline(a, position, count=LISTED),
+    }
+    columns = columns_of(state)
+    return {
+        name: {"columns": columns, "rows": [row_of(state, i) for i in places], "page": 0}
+        for name, places in found.items()
+    }
+
+
+def columns_of(state: ExplorerState) -> list[dict[str, Any]]:
+    """Columns of a list of patients."""
+    shown = [column_title(name) for name in FIRST if name in state.patients.cohort.obs]
+    who = {"key": "who", "label": ", ".join(shown), "kind": "text"}
+    return [
+        {"key": "row", "label": "Row", "kind": "integer"},
+        {"key": "certainty", "label": "Belongs here", "kind": "percent"},
+        {"key": "next", "label": "Next cluster", "kind": "text"},
+        *([who] if shown else []),
+        {"key": "codes", "label": "Codes", "kind": "text"},
+    ]
+
+
+def row_of(state: ExplorerState, place: int) -> dict[str, Any]:
+    """One patient of a list."""
+    a = state.assignment
+    second = a.runner_up[place]
+    codes = codes_of(a.X[[place]], state.codes)
+    titles = [state.patients.titles.get(c) or c for c in codes[:CODES_SHOWN]]
+    more = f" and {len(codes) - CODES_SHOWN} more" if len(codes) > CODES_SHOWN else ""
+    record = state.patients.cohort.obs.iloc[a.rows[place]]
+    near = f"{state.counts().cluster_labels[second]} ({a.posterior[place, second]:.1%})"
+    return {
+        "row": int(a.rows[place]) + 1,
+        "certainty": float(a.certainty[place]),
+        "next": near if len(a.ids) > 1 else "",
+        "who": attributes_text(record, [name for name in FIRST if name in record]),
+        "codes": "; ".join(titles) + more,
+    }
+
+
+def explanation(state: ExplorerState) -> Fields:
+    """Explain the patient that is picked."""
+    a = state.assignment
+    places = np.flatnonzero(a.rows == (-1 if state.patient is None else state.patient))
+    if not len(places):
+        text = "Pick a patient above to see which codes speak for this cluster."
+        return {"why": {"text": text}, "why_codes": {"visible": False}}
+    present = np.asarray(a.X[[places[0]]].toarray()).ravel() > 0
+    evidence = explain(state.clustering, present, state.cluster)
+    label = state.clustering.cluster(state.cluster).label
+    own = state.clustering.labels[a.positions[places[0]]]
+    text = (
+        f"**Patient in row {int(state.patient or 0) + 1:,}** is placed in “{own}” "
+        f"({a.certainty[places[0]]:.1%}). For “{label}” the codes say {evidence.posterior:.1%}: "
+        "start with its share of all patients, and let each code multiply the odds."
+    )
+    steps = steps_in_words(evidence, state.clustering, state.patients.titles)
+    return {"why": {"text": text}, "why_codes": {"rows": steps, "visible": True}}

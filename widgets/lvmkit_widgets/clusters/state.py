@@ -1,15 +1,15 @@
-"""State of the cluster explorer: selection, clustering and history, without any view."""
+"""State of the cluster explorer: what is picked, clustering and history, without any view."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from os.path import realpath
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import pandas as pd
-import param
 
 import lvmkit
 from lvmkit.cohorts.subset import Subset
@@ -18,48 +18,105 @@ from lvmkit.core.stored import StoredModel
 from lvmkit.core.typing import Array, Progress
 from lvmkit.disclosure.text import with_texts
 from lvmkit.mixtures.analysis import Analysis, ClusterView
-from lvmkit.mixtures.assignment import Moves
+from lvmkit.mixtures.assignment import Assignment, Moves
 from lvmkit.mixtures.cluster import Mixture
 from lvmkit.mixtures.clustering import Clustering
-from lvmkit.mixtures.refit import FitJob, check_size, how_it_stopped, refitted, split
+from lvmkit.mixtures.refit import check_size, how_it_stopped, refitted, split
 from lvmkit.scores import CodeCounts
 from lvmkit.storage import is_model_file
-from lvmkit_widgets.ui.history import History, Step, UndoRedo, opening
-from lvmkit_widgets.ui.selection import Selection
+from lvmkit_widgets.ui.history import History, Step, opening
+from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
+from lvmkit_widgets.ui.state import StepState
+from lvmkit_widgets.ui.tabs import Job
 
 
-class ExplorerState(UndoRedo, Selection):
-    """Selection, clustering and history of a cluster explorer."""
+class NewPatient(NamedTuple):
+    """A patient who is not in the cohort."""
+
+    typed: str  # Codes as they were typed
+    picked: tuple[str, ...]  # Codes picked by name
+    others_unknown: bool  # Whether of other codes nothing is known
+    cluster: int | None = None  # Whose arithmetic is shown; None: of the most probable one
+
+
+class ModelFiles:
+    """Model files that a session has written, so that what others write is not lost."""
+
+    def __init__(self) -> None:
+        self._written: dict[str, tuple[int, int] | None] = {}
+
+    def save(self, model: Any, path: str | Path) -> None:
+        """Save a model."""
+        lvmkit.save(model, path)
+        self._written[realpath(path)] = _seen(path)
+
+    def changed(self, path: str | Path) -> str:
+        """Say what has become of a file since it was written; "" if nothing has."""
+        seen = _seen(path)
+        if seen is not None and not is_model_file(path):
+            return "has become another file"
+        known = seen is None or self._written.get(realpath(path)) in (None, seen)
+        return "" if known else "was written by somebody else meanwhile"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExplorerState(StepState[ClusterView]):
+    """Picks, clustering and history of a cluster explorer."""
 
     # Every operation that changes the clustering is one step that can be undone, and is recorded as a line of Python
     # that repeats it.
 
-    k = param.Integer(default=8, doc="Number of clusters for the next fit.")
-    subset = param.ClassSelector(class_=Subset, default=Subset(), doc="Patients for the next fit.")
-    excluded = param.List(default=[], item_type=str, doc="Codes left out of the next fit.")
-    history = param.Parameter(constant=True, doc="Steps taken so far.")
-    assignment = param.Parameter(constant=True, doc="Posterior probabilities of those shown.")
-    message = param.String(default="", doc="What the last step did, in words.")
-    autosave = param.String(default=None, allow_None=True, doc="Model file kept up to date.")
+    patients: CohortView
+    analysis: Analysis
+    model_opened: Any
+    title: str = ""  # What the cohort is called
+    cluster: int = 0  # Id of the cluster that is picked
+    other: int | None = None  # Id of the cluster to compare with
+    code: str = ""  # The code that is picked
+    patient: int | None = None  # Picked row of the cohort, from 0
+    attribute: str = ""  # Further attribute that is drawn
+    balance: float = 0.6  # λ: 1 is probability, 0 is lift
+    top: int = 20  # Number of codes in the charts
+    tested: Paging = FIRST_PAGE  # Of the tests of a cluster
+    differences: Paging = FIRST_PAGE  # Of the codes in which two differ
+    typed: tuple[str, str] | None = None  # Name and note of the cluster, typed and not yet kept
+    newcomer: NewPatient | None = None
+    k: int = 8  # Number of clusters for the next fit
+    subset: Subset = field(default_factory=Subset)  # Patients for the next fit
+    excluded: tuple[str, ...] = ()  # Codes left out of the next fit
+    parts: int | None = 2  # Of the next split
+    merging: tuple[int, ...] = ()  # Clusters of the next merge
+    merged_name: str = ""  # Of the cluster that comes of it
+    autosave: str | None = None  # Model file kept up to date
+    asked: Path | None = None  # A model that is there: may it be replaced?
+    files: ModelFiles = field(default_factory=ModelFiles)
 
-    def __init__(self, model: Any, cohort: Any, *, name: str = "", source: str = "") -> None:
-        self.patients = CohortView(cohort)
-        mixture = Mixture.of(model, self.patients.codes)
-        self.title = name or self.patients.source
-        self._analysis = Analysis(self.patients)
-        self._opened = model
-        self._written: dict[str, tuple[int, int] | None] = {}
+    @classmethod
+    def of(cls, model: Any, cohort: Any, *, name: str = "", source: str = "") -> Self:
+        """Return the state of a model and its cohort."""
+        patients = CohortView(cohort)
+        mixture = Mixture.of(model, patients.codes)
         clustering = Clustering.from_annotations(mixture, getattr(model, "annotations_", {}) or {})
         view = ClusterView(clustering, Subset(), how_it_stopped(model))
-        super().__init__(history=History((Step("Opened", opening(source), view),)))
-        self.message = self.patients.differences(mixture.codes)
-        self._recompute()
-        self.param.watch(self._recompute, "history")
+        state = cls(
+            history=History((Step("Opened", opening(source), view),)),
+            patients=patients,
+            analysis=Analysis(patients),
+            model_opened=model,
+            title=name or patients.source,
+            message=patients.differences(mixture.codes),
+        )
+        return state.replace(**state.follow(view))
 
     @property
     def view(self) -> ClusterView:
         """What is looked at now."""
-        return self.history.value
+        return self.value
+
+    @property
+    def assignment(self) -> Assignment:
+        """Posterior probabilities of those shown."""
+        return self.analysis.assignment(self.view)
 
     @property
     def clustering(self) -> Clustering:
@@ -76,7 +133,7 @@ class ExplorerState(UndoRedo, Selection):
         """A model of its own that carries names, notes, groups and the record of steps."""
         placing = self.clustering.mixture.placing  # by scores of this cohort: no model to save
         own = self._as_opened and (placing is None or isinstance(placing, StoredModel))
-        model = copy.copy(self._opened) if own else self.clustering.mixture.model
+        model = copy.copy(self.model_opened) if own else self.clustering.mixture.model
         model.annotations_ = self.annotations
         return model
 
@@ -100,20 +157,18 @@ class ExplorerState(UndoRedo, Selection):
     @property
     def log_likelihood(self) -> float:
         """Mean log-likelihood of the patients shown, nats per patient."""
-        return self._analysis.log_likelihood(self.view)
+        return self.analysis.log_likelihood(self.view)
 
-    def counts(self, *, shared: bool = False, whole: bool = False) -> CodeCounts:
-        """Count patients by cluster and code."""
-        hide = (self.hide_small or shared) and not whole
-        return self._analysis.counts(self.view, self.threshold if hide else 0)
+    def counts(self, *, whole: bool = False) -> CodeCounts:
+        """Count patients by cluster and code; `whole` hides nothing."""
+        return self.analysis.counts(self.view, 0 if whole else self.disclosure.level)
 
-    def association(self, *, shared: bool = False) -> pd.DataFrame:
+    def association(self) -> pd.DataFrame:
         """Compare each code in each cluster with the rest, with intervals and tests."""
-        hide = self.hide_small or shared
-        shown = self._analysis.association(self.view, self.threshold if hide else 0)
-        whole = self._analysis.association(self.view)
+        shown = self.analysis.association(self.view, self.disclosure.level)
+        whole = self.analysis.association(self.view)
         own, sums = ["n_in", "size_in"], ["n_out", "size_out"]
-        return with_texts(shown, whole, own, self.threshold, sums=sums)
+        return with_texts(shown, whole, own, self.disclosure.threshold, sums=sums)
 
     @property
     def n_chosen(self) -> int:
@@ -123,59 +178,102 @@ class ExplorerState(UndoRedo, Selection):
         except ValueError:
             return 0
 
-    def rename(self, id: int, name: str) -> None:
+    # -- picks -----------------------------------------------------------------------------------
+
+    def look(self, **picked: Any) -> Self:
+        """Pick a `cluster`, an `other` to compare with, a `code`; what was typed of a cluster before is kept."""
+        cluster = picked.setdefault("cluster", self.cluster)
+        if cluster == picked.get("other", self.other):
+            picked["other"] = self.cluster if self.cluster != cluster else None
+        moved = cluster != self.cluster
+        state = self.keep_typed() if moved else self
+        if moved or picked.get("other", self.other) != self.other:
+            picked |= {"differences": state.first_page("differences")}
+        if moved:
+            picked |= {"tested": state.first_page("tested")}
+        return state.replace(**picked)
+
+    def first_page(self, table: str) -> Paging:
+        """Return the first page of a table, in its order."""
+        paging: Paging = getattr(self, table)
+        return paging._replace(page=0)
+
+    def pick_mark(self, mark: Mapping[str, Any]) -> Self:
+        """Pick the cluster and the code of a mark in a picture."""
+        picked: dict[str, Any] = {}
+        if mark.get("cluster") is not None:
+            picked["cluster"] = int(mark["cluster"])
+        if mark.get("code"):
+            picked["code"] = str(mark["code"])
+        return self.look(**picked)
+
+    def keep_typed(self) -> Self:
+        """Keep what was typed of the cluster that is picked: name and note, each a step of its own."""
+        if self.typed is None:
+            return self
+        cluster, (name, note) = self.clustering.cluster(self.cluster), self.typed
+        state = self
+        if name.strip() != cluster.name:
+            state = state.rename(cluster.id, name)
+        if note.strip() != cluster.note:
+            state = state.write_note(cluster.id, note)
+        return state.replace(typed=None)
+
+    # -- steps -----------------------------------------------------------------------------------
+
+    def rename(self, id: int, name: str) -> Self:
         """Name a cluster."""
         clustering = self.clustering.renamed(id, name=name)
-        self._do(clustering, f"Named cluster {id} “{name}”", f"state.rename({id}, {name!r})")
+        return self._do(clustering, f"Named cluster {id} “{name}”", f"rename({id}, {name!r})")
 
-    def write_note(self, id: int, note: str) -> None:
+    def write_note(self, id: int, note: str) -> Self:
         """Write a note about a cluster."""
         clustering = self.clustering.renamed(id, note=note)
-        self._do(clustering, f"Note on cluster {id}", f"state.write_note({id}, {note!r})")
+        return self._do(clustering, f"Note on cluster {id}", f"write_note({id}, {note!r})")
 
-    def merge(self, ids: Iterable[int], *, name: str = "") -> None:
+    def merge(self, ids: Iterable[int], *, name: str = "") -> Self:
         """Merge clusters into one: their posterior probabilities add."""
         chosen = list(dict.fromkeys(ids))
         new = self.clustering.next_id
         names = " and ".join(f"“{self.clustering.cluster(i).label}”" for i in chosen)
-        self._do(
+        merged = self._do(
             self.clustering.merged(chosen, name=name),
             f"Merged {names} into cluster {new}",
-            f"state.merge({chosen!r}, name={name!r})",
+            f"merge({chosen!r}, name={name!r})",
         )
-        self.cluster = new
+        return merged.look(cluster=new)
 
-    def unmerge(self, id: int) -> None:
+    def unmerge(self, id: int) -> Self:
         """Take a merge back; the clusters return under their old ids."""
         clustering = self.clustering.unmerged(id)
-        self._do(clustering, f"Took cluster {id} apart", f"state.unmerge({id})")
+        return self._do(clustering, f"Took cluster {id} apart", f"unmerge({id})")
 
-    def plan_split(self, id: int, *, parts: int = 2) -> FitJob:
+    def plan_split(self, id: int, *, parts: int = 2) -> Job[Self]:
         """Prepare to cluster the patients of one cluster again."""
-        view, label = self.view, self.clustering.cluster(id).label
+        view, label, analysis = self.view, self.clustering.cluster(id).label, self.analysis
         if parts < 2:
             message = f"A cluster is split into 2 parts or more; {parts} was given."
             raise ValueError(message)
         check_size(parts, int((self.assignment.labels == id).sum()), len(self.codes))
 
         def work(progress: Progress | None) -> tuple[ClusterView, Moves]:
-            return split(self._analysis, view, id, parts, progress=progress)
+            return split(analysis, view, id, parts, progress=progress)
 
-        def done(result: tuple[ClusterView, Moves]) -> None:
+        def done(state: Self, result: tuple[ClusterView, Moves]) -> Self:
             first = view.clustering.next_id
             text = f"Split “{label}” into {parts} parts"
-            self._step(result[0], text, f"state.split({id}, parts={parts})")
-            self.param.update(cluster=first, other=first + 1)
-            self.message = f"{text}. {result[1].text}"
+            parted = state.step_to(result[0], text, f"split({id}, parts={parts})")
+            picked = parted.replace(cluster=first, other=first + 1)
+            return picked.replace(message=f"{text}. {result[1].text}")
 
-        return FitJob(f"Splitting “{label}”", work, done)
+        return Job(f"Splitting “{label}”", work, done)
 
-    def split(self, id: int, *, parts: int = 2, progress: Progress | None = None) -> None:
+    def split(self, id: int, *, parts: int = 2, progress: Progress | None = None) -> Self:
         """Cluster the patients of one cluster again."""
         job = self.plan_split(id, parts=parts)
-        job.done(job.work(progress))
+        return job.done(self, job.work(progress))
 
-    def plan_refit(self) -> FitJob:
+    def plan_refit(self) -> Job[Self]:
         """Prepare to fit again with `k` clusters on `subset`, without the codes `excluded`."""
         k, subset, excluded = self.k, self.subset, list(self.excluded)
         unknown = [code for code in excluded if code not in self.patients.titles]
@@ -184,92 +282,77 @@ class ExplorerState(UndoRedo, Selection):
             raise ValueError(message)
         codes = tuple(code for code in self.patients.codes if code not in set(excluded))
         check_size(k, len(self.patients.rows(subset)), len(codes))
-        old = self.view
+        old, analysis, patients = self.view, self.analysis, self.patients
 
         def work(progress: Progress | None) -> tuple[ClusterView, list[str]]:
-            return refitted(self._analysis, old, k, subset=subset, codes=codes, progress=progress)
+            return refitted(analysis, old, k, subset=subset, codes=codes, progress=progress)
 
-        def done(result: tuple[ClusterView, list[str]]) -> None:
+        def done(state: Self, result: tuple[ClusterView, list[str]]) -> Self:
             view, carried = result
-            weighted = self.patients.weighted_by
+            weighted = patients.weighted_by
             weighed = f", weighted by “{weighted}”" if weighted else ""
-            text = f"Fitted {k} clusters to {len(self.patients.rows(subset)):,} patients{weighed}"
+            text = f"Fitted {k} clusters to {len(patients.rows(subset)):,} patients{weighed}"
             given = f"subset={subset.code}, excluded={excluded!r}"
-            self._step(view, text, f"state.refit(k={k}, {given})")
+            fitted = state.step_to(view, text, f"refit(k={k}, {given})")
             kept = f" Names kept: {', '.join(carried)}." if carried else ""
-            self.message = f"{text}; {view.how}.{kept}"
+            return fitted.replace(message=f"{text}; {view.how}.{kept}")
 
-        return FitJob(f"Fitting {k} clusters", work, done)
+        return Job(f"Fitting {k} clusters", work, done)
 
     def refit(
         self,
         k: int | None = None,
         *,
         subset: Subset | None = None,
-        excluded: list[str] | None = None,
+        excluded: Iterable[str] | None = None,
         progress: Progress | None = None,
-    ) -> None:
+    ) -> Self:
         """Fit the mixture again."""
-        given = {"k": k, "subset": subset, "excluded": excluded}
-        self.param.update(**{name: value for name, value in given.items() if value is not None})
-        job = self.plan_refit()
-        job.done(job.work(progress))
+        without = None if excluded is None else tuple(excluded)
+        given = {"k": k, "subset": subset, "excluded": without}
+        wanted = {name: value for name, value in given.items() if value is not None}
+        asking = self.replace(**wanted)
+        job = asking.plan_refit()
+        return job.done(asking, job.work(progress))
 
-    def show(self, subset: Subset) -> None:
+    def show(self, subset: Subset) -> Self:
         """Show only some patients; the clusters stay as they are."""
         n = len(self.patients.rows(subset))
         view = ClusterView(self.clustering, subset, self.view.how)
-        self._step(view, f"Showing {subset.text}: {n:,} patients", f"state.show({subset.code})")
+        text = f"Showing {subset.text}: {n:,} patients"
+        return self.step_to(view, text, f"show({subset.code})")
 
     def save(self, path: str | Path) -> None:
         """Save the model with names, notes, merges and the record of steps."""
         # The model that was opened takes them too, while its components are still in use.
-        lvmkit.save(self.model, path)
-        self._written[realpath(path)] = _seen(path)
+        self.files.save(self.model, path)
         if self._as_opened:
-            self._opened.annotations_ = self.annotations
+            self.model_opened.annotations_ = self.annotations
 
-    def _do(self, clustering: Clustering, text: str, code: str) -> None:
-        """Take a step that keeps patients and fit."""
-        self._step(ClusterView(clustering, self.view.subset, self.view.how), text, code)
-
-    def _go(self, history: History[ClusterView], message: str) -> None:
-        """Stand somewhere in the history, and keep the file up to date."""
-        with param.edit_constant(self):
-            self.param.update(history=history, message=message)
-        if not self.autosave:
-            return
-        seen = _seen(self.autosave)
-        known = seen is None or self._written.get(realpath(self.autosave)) in (None, seen)
-        is_model = seen is None or is_model_file(self.autosave)
-        if not (known and is_model):
-            lost, self.autosave = self.autosave, None
-            what = (
-                "was written by somebody else meanwhile" if is_model else "has become another file"
-            )
-            error = f"{message} It is not saved: “{lost}” {what}. Name one under Steps and files."
-            raise ValueError(error)
-        lvmkit.save(self.model, self.autosave)
-        self._written[realpath(self.autosave)] = _seen(self.autosave)
-
-    def _recompute(self, *events: Any) -> None:
-        """Recompute once per change what every view shows."""
-        view = self.view
-        known = set(view.clustering.mixture.codes)
-        fields: dict[str, Any] = {
-            "assignment": self._analysis.assignment(view),
-            "k": len(view.clustering.clusters),
-            "subset": view.subset,
-            "excluded": [code for code in self.patients.codes if code not in known],
+    def follow(self, value: ClusterView) -> dict[str, Any]:
+        """Take clusters, patients and codes of a view as the next choice, and pick what is there."""
+        ids, known = value.clustering.ids, set(value.clustering.mixture.codes)
+        cluster = self.cluster if self.cluster in ids else ids[0]
+        other = self.other
+        if other not in ids or other == cluster:
+            other = next((i for i in ids if i != cluster), None)
+        return {
+            "k": len(value.clustering.clusters),
+            "subset": value.subset,
+            "excluded": tuple(code for code in self.patients.codes if code not in known),
+            "cluster": cluster,
+            "other": other,
+            "code": self.code if self.code in known else "",
+            "typed": None,
+            "merging": tuple(i for i in self.merging if i in ids),
+            "merged_name": "",
+            "tested": self.first_page("tested"),
+            "differences": self.first_page("differences"),
         }
-        ids = view.clustering.ids
-        fields["cluster"] = self.cluster if self.cluster in ids else ids[0]
-        if self.other not in ids or self.other == fields["cluster"]:
-            fields["other"] = next((i for i in ids if i != fields["cluster"]), None)
-        if self.code not in known:
-            fields["code"] = ""
-        with param.edit_constant(self):
-            self.param.update(**fields)
+
+    def _do(self, clustering: Clustering, text: str, code: str) -> Self:
+        """Take a step that keeps patients and fit."""
+        return self.step_to(ClusterView(clustering, self.view.subset, self.view.how), text, code)
 
 
 def _seen(path: str | Path) -> tuple[int, int] | None:

@@ -86,7 +86,9 @@ class Workbench(ExplorerDashboard):
 
     def _show(self, opened: Opened) -> None:
         """Explore what was opened."""
-        state = ExplorerState(opened.model, opened.cohort, name=opened.name, source=opened.source)
+        state = ExplorerState.of(
+            opened.model, opened.cohort, name=opened.name, source=opened.source
+        )
         with self.batch():
             self.show_state(state)
             self.opener.tell_repairs(opened.cohort)
@@ -100,7 +102,7 @@ class Workbench(ExplorerDashboard):
     def _keep_in(self, kept: Kept) -> None:
         """Keep every step in a file; what it held before can be put aside, and all begun anew."""
         self._kept = kept
-        self.state.autosave = str(kept.session.path)
+        self.state = self.state.replace(autosave=str(kept.session.path))
         if kept.told:
             self.say(kept.told, state="info", actions=[("anew", "Begin anew")])
 

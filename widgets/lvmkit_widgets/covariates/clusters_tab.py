@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 from lvmkit.charts.path_curves import nu_text
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.ui.component import packed
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import CovariateCluster, Covariates
 
 HELP = (
@@ -23,56 +23,35 @@ class CovariateClustersTab(Tab[PathState]):
     """List of clusters, and the one that is picked."""
 
     title: ClassVar[str] = "Clusters"
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "cluster", "covariate"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.list = Covariates(title="Clusters at this ν", help=HELP)
-        self.one = CovariateCluster(title="The cluster that is picked", source="clusters")
-        self.components = {"clusters": self.list, "cluster": self.one}
+        self.components = {
+            "clusters": Covariates(title="Clusters at this ν", help=HELP),
+            "cluster": CovariateCluster(title="The cluster that is picked", source="clusters"),
+        }
         self.layout = {"row": ["clusters", "cluster"], "widths": [1.5, 1]}
+        self.events = {"clusters.selected": PathState.pick, "clusters.covariate": PathState.find}
 
-    def attach(self, state: PathState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.list.param.update(
-            names=list(state.names),
-            classes=list(state.classes),
-            alone=packed(state.alone, "<f4"),
-            **fields_of(state, state.step),
-        )
-        self.one.least_nu = f"ν = {nu_text(float(state.path[0].nu))}"
-
-    def show_selection(self) -> None:
-        """Show what is picked."""
-        state = self.state
-        if self.changed("step", state.step):
-            self.list.param.update(**fields_of(state, state.step))
-        self.list.param.update(selected=state.cluster, covariate=state.covariate)
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        self.show_selection()
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("clusters", "selected", self._picked)
-        board.listen("clusters", "covariate", self._found)
-
-    def _picked(self, cluster: int | None) -> None:
-        """Look at a cluster."""
-        if cluster != self.state.cluster:
-            self.state.pick(cluster)
-
-    def _found(self, covariate: int | None) -> None:
-        """Look at the cluster of a covariate."""
-        if covariate is None:
-            self.state.covariate = None
-        elif covariate != self.state.covariate:
-            self.state.find(covariate)
+    def picks(self, state: PathState) -> Fields:
+        """Show the solution and what is picked of it."""
+        held, key = state.held, (state.step, state.cluster)
+        shown = "" if held is None or key not in held.trees else f"{state.step}:{state.cluster}"
+        picked = {"selected": state.cluster, "covariate": state.covariate, "shown": shown}
+        least = f"ν = {nu_text(float(state.path[0].nu))}"
+        clusters = {**of_path(state), **of_solution(state, state.step), **picked}
+        return {"clusters": clusters, "cluster": {"least_nu": least}}
 
 
-def fields_of(state: PathState, step: int) -> dict[str, Any]:
+@remembered
+def of_path(state: PathState) -> dict[str, Any]:
+    """Describe what all solutions share."""
+    names, classes = list(state.names), list(state.classes)
+    return {"names": names, "classes": classes, "alone": packed(state.alone, "<f4")}
+
+
+@remembered
+def of_solution(state: PathState, step: int) -> dict[str, Any]:
     """Describe the clusters of a solution."""
     solution = state.path[step]
     return {

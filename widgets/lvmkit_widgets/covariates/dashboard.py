@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lvmkit.core import arguments
+from lvmkit.disclosure import Disclosure
 from lvmkit_widgets.covariates import page
 from lvmkit_widgets.covariates.clusters_tab import CovariateClustersTab
 from lvmkit_widgets.covariates.data import accuracies, called, checked
@@ -14,7 +15,7 @@ from lvmkit_widgets.covariates.heading import footer, subtitle
 from lvmkit_widgets.covariates.merges_tab import MergesTab
 from lvmkit_widgets.covariates.path_tab import PathForm
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.ui.tabs import TabbedDashboard
+from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 
 
@@ -53,8 +54,7 @@ class CovariatePath(TabbedDashboard[PathState]):
     >>> data = make_covariate_clusters(80, 20, random_state=0)
     >>> path = lvmkit.models.covariate_path(data.X, data.y, nus=[1.0, 10.0], similarity=data.similarity)
     >>> board = CovariatePath(path)
-    >>> board.state.choose(1)
-    >>> board.state.find("x3")
+    >>> board.state = board.state.choose(1).find("x3")
     >>> bool(board.state.cluster == path[1].labels[3])
     True
     """
@@ -63,7 +63,6 @@ class CovariatePath(TabbedDashboard[PathState]):
         ("step", "nu", "selected", None),
         ("cluster", "clusters", "selected", None),
     )
-    heading_depends = frozenset({"history"})
 
     @arguments.checked()
     def __init__(
@@ -76,18 +75,17 @@ class CovariatePath(TabbedDashboard[PathState]):
         name: str = "",
     ) -> None:
         solutions = checked(path)
-        state = PathState(
+        state = PathState.of(
             solutions,
             called(solutions, names),
             held_out=accuracies(solutions, held_out),
             n_held_out=0 if held_out is None else len(held_out[1]),
-            private=private,
+            disclosure=Disclosure(private=private),
         )
         self._name = name
-        choice = PathForm()
         super().__init__(
             {"status": Status()},
-            frame=[choice],
+            frame=[PathForm()],
             tabs=[CovariateClustersTab(), MergesTab(), CovariateExportTab()],
             title="Clusters of covariates",
         )
@@ -99,15 +97,15 @@ class CovariatePath(TabbedDashboard[PathState]):
         ]
         self.show_state(state)
 
-    def _page_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page has room for."""
-        return page.fixed(self.state)
+    def _page_state(self) -> PathState:
+        """Return the state that a saved page shows."""
+        return page.page_state(self.state)
 
-    def _page_cases(self) -> list[dict[str, Any]]:
-        """Return what a saved page shows when something else is picked."""
-        return page.cases(self.state)
+    def _page_cases(self, state: PathState) -> Iterable[Cases[PathState]]:
+        """Return what happens when the reader of a saved page moves ν or picks a cluster."""
+        return page.cases(state)
 
-    def _heading(self) -> dict[str, str]:
+    def _heading(self, state: PathState) -> dict[str, str]:
         """Title, subtitle and footer."""
         title = f"Clusters of covariates: {self._name}" if self._name else "Clusters of covariates"
-        return {"title": title, "subtitle": subtitle(self.state), "footer": footer(self.state)}
+        return {"title": title, "subtitle": subtitle(state), "footer": footer(state)}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from lvmkit_widgets.covariates.merges_tab import tree_fields
 from lvmkit_widgets.covariates.path_tab import draw_curves
 from lvmkit_widgets.covariates.state import PathState
@@ -16,15 +14,10 @@ NOTE = (
 )
 
 
-def curves_picture(state: PathState) -> str:
-    """Draw the curves along ν, without links."""
-    return draw_curves(state, state.step, links=False)
-
-
 def tree_picture(state: PathState) -> str:
     """Draw the tree of the cluster that is picked, or of all, without links."""
     cluster = None if state.every else state.cluster
-    fields = tree_fields(state, state.step, cluster, links=False)
+    fields = tree_fields(state, state.step, cluster)
     if not fields["svg"]:
         raise ValueError(fields["caption"])
     return fields["svg"]
@@ -60,7 +53,11 @@ EXPORTS: tuple[Export[PathState], ...] = (
         "How the cluster that is picked, or all, came about.",
     ),
     Export(
-        "curves", "Curves (SVG)", "along-nu.svg", curves_picture, "What becomes of them along ν."
+        "curves",
+        "Curves (SVG)",
+        "along-nu.svg",
+        lambda state: draw_curves(state, state.step),
+        "What becomes of them along ν.",
     ),
     page_export("covariates.html"),
     steps_export("Repeats what was done here."),
@@ -70,9 +67,8 @@ EXPORTS: tuple[Export[PathState], ...] = (
 class CovariateExportTab(StepsExportTab[PathState]):
     """Buttons that hand over files, and the steps taken."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
     exports = EXPORTS
 
-    def note(self) -> str:
+    def note(self, state: PathState) -> str:
         """Say what files hold."""
         return NOTE

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lvmkit.disclosure.text import is_few
 from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tables import SMALLEST, accuracies_told
+from lvmkit_widgets.covariates.tables import accuracies_told
 from lvmkit_widgets.ui.words import counted
 
 
 def subtitle(state: PathState) -> str:
     """Say how many covariates, samples and classes there are."""
     n = int(state.path.n_samples)
-    few = state.private and n < SMALLEST
+    few = f"<{state.disclosure.threshold} samples"
     return " · ".join(
         [
             counted(len(state.names), "covariate"),
-            f"<{SMALLEST} samples" if few else counted(n, "sample"),
+            few if is_few(n, state.disclosure.level) else counted(n, "sample"),
             class_sizes(state),
             f"{counted(len(state.path), 'value')} of ν",
             f"λ = {float(state.path.ridge):g}",
@@ -28,7 +29,7 @@ def class_sizes(state: PathState) -> str:
     """Say how many samples each class has, if none is small."""
     names, sizes = state.classes, [int(n) for n in state.path.class_counts]
     shown: Sequence[str] = names
-    if not state.private or all(n == 0 or n >= SMALLEST for n in sizes):
+    if not any(is_few(n, state.disclosure.level) for n in sizes):
         shown = [f"{name} ({n:,})" for name, n in zip(names, sizes, strict=True)]
     more = len(shown) - 4
     told = ", ".join(shown[:4]) + (f" and {more} more" if more > 0 else "")
@@ -37,11 +38,11 @@ def class_sizes(state: PathState) -> str:
 
 def footer(state: PathState) -> str:
     """Say what the numbers are."""
-    last = ""
+    last, least = "", state.disclosure.threshold
     if state.private and "(" not in class_sizes(state):
-        last = f" Samples of each class are not told: one has fewer than {SMALLEST}."
+        last = f" Samples of each class are not told: one has fewer than {least}."
     if not accuracies_told(state):
-        last += f" Accuracies are not told: fewer than {SMALLEST} samples are classified wrongly, or rightly."
+        last += f" Accuracies are not told: fewer than {least} samples are classified wrongly, or rightly."
     return (
         "Clusters are numbered at each ν anew, in the order of their first covariate. Weights and odds ratios "
         "describe what goes together in these data; they do not say that a covariate causes a class. λ holds "

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from lvmkit.charts import svg
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
 from lvmkit_widgets.covariates.state import PathState
 from lvmkit_widgets.covariates.tables import accuracies_told, likelihoods
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.history import undo_buttons
 from lvmkit_widgets.ui.page import shortened
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab, pressed
 from lvmkit_widgets.ui.widgets import Form, Picture, StepSlider, Text
 
 ABOUT = (
@@ -31,94 +31,85 @@ CLICK = "Click on the curves to look at a solution."
 class PathForm(Tab[PathState]):
     """Beside every tab: which ν."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
-
     def __init__(self) -> None:
         super().__init__()
-        self.slider = StepSlider(label="Clustering")
         self.form = Form(inline=True)
-        self.about = Text(text=ABOUT, tone="note")
-        self.curves = Picture(title="Along ν", download="along-nu")
         self.components = {
-            "nu": self.slider,
+            "nu": StepSlider(label="Clustering"),
             "choose": self.form,
-            "about": self.about,
-            "curves": self.curves,
+            "about": Text(text=ABOUT, tone="note"),
+            "curves": Picture(title="Along ν", download="along-nu"),
         }
         self.layout = ["nu", "choose", "about", "curves"]
-
-    def attach(self, state: PathState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.slider.options = [option(state, step) for step in range(len(state.path))]
-        self.curves.help = curves_help(state)
-
-    def show_selection(self) -> None:
-        """Show what is picked."""
-        self.slider.selected = self.state.step
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        tried = {
-            "name": "cross",
-            "kind": "button",
-            "label": "By cross-validation",
-            "help": "The fewest clusters whose mean is within one standard error of the best.",
+        self.events = {
+            "nu.selected": lambda state, place: state.choose(state.offered[place]),
+            "choose.pressed": self._press,
+            "curves.pick": lambda state, mark: state.choose(int(mark["step"])),
         }
-        self.form.controls = [
-            {
-                "name": "best",
-                "kind": "button",
-                "label": "Best by marginal likelihood",
-                "help": "The one to start with: it explains the classes best for the number of weights that it needs.",
-                "primary": True,
-            },
-            *([tried] if state.chosen is not None else []),
-            {
-                "name": "k",
-                "kind": "number",
-                "label": "Number of clusters",
-                "min": 1,
-                "max": len(state.names),
-                "step": 1,
-            },
-            {"name": "nearest", "kind": "button", "label": "Show nearest"},
-            *undo_buttons(state.history),
-        ]
-        self.form.values = {"k": int(state.solution.n_clusters)}
-        self.curves.param.update(
-            svg=self.picture(lambda: draw_curves(state, state.step), state.step),
-            alt=curves_text(state, state.step),
-        )
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("nu", "selected", self._slide)
-        board.listen("choose", "pressed", self._pressed)
-        board.listen("curves", "pick", lambda mark: self.state.choose(int(mark["step"])))
+    def picks(self, state: PathState) -> Fields:
+        """Show which solution is looked at."""
+        return {"nu": {"options": options(state), "selected": state.offered.index(state.step)}}
 
-    def _slide(self, step: int) -> None:
-        """Look at the solution that the slider shows."""
-        if step != self.state.step:
-            self.state.choose(step)
+    def fields(self, state: PathState) -> Fields:
+        """Show the ways to choose a solution, and the curves."""
+        buttons = [*controls_of(state), *undo_buttons(state.history)]
+        curves = {
+            "svg": draw_curves(state, state.step),
+            "alt": curves_text(state, state.step),
+            "help": curves_help(state),
+        }
+        values = {"k": int(state.solution.n_clusters)}
+        return {"choose": {"controls": buttons, "values": values}, "curves": curves}
 
-    def _pressed(self, name: str) -> None:
+    def _press(self, state: PathState, name: str) -> PathState:
         """Choose in another way, or go a step back or forth."""
-        state = self.state
         if name == "best":
-            state.choose_best()
-        elif name == "cross":
-            state.choose_cross_validated()
-        elif not state.press(name):
-            k = self.form.values.get("k")
-            if k is None:
-                message = "Say how many clusters there shall be."
-                raise ValueError(message)
-            state.choose_n_clusters(int(k))
+            return state.choose_best()
+        if name == "cross":
+            return state.choose_cross_validated()
+        if name != "nearest":
+            return pressed(state, name)
+        k = self.form.values.get("k")
+        if k is None:
+            message = "Say how many clusters there shall be."
+            raise ValueError(message)
+        return state.choose_n_clusters(int(k))
 
 
-def option(state: PathState, step: int) -> dict[str, Any]:
+def controls_of(state: PathState) -> list[dict[str, Any]]:
+    """Describe the ways to choose a solution."""
+    best = {
+        "name": "best",
+        "kind": "button",
+        "label": "Best by marginal likelihood",
+        "help": "The one to start with: it explains the classes best for the number of weights that it needs.",
+        "primary": True,
+    }
+    tried = {
+        "name": "cross",
+        "kind": "button",
+        "label": "By cross-validation",
+        "help": "The fewest clusters whose mean is within one standard error of the best.",
+    }
+    number = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
+    return [
+        best,
+        *([tried] if state.chosen is not None else []),
+        {**number, "max": len(state.names)},
+        {"name": "nearest", "kind": "button", "label": "Show nearest"},
+    ]
+
+
+@remembered
+def options(state: PathState) -> list[dict[str, str]]:
+    """Describe the solutions for the slider."""
+    held, n = state.offered, len(state.path)
+    part = [f"this page holds {len(held)} of {n} values of ν"] if len(held) < n else []
+    return [option(state, step, *part) for step in held]
+
+
+def option(state: PathState, step: int, *more: str) -> dict[str, str]:
     """Describe a solution for the slider."""
     notes = []
     if step == int(state.path.best):
@@ -127,7 +118,7 @@ def option(state: PathState, step: int) -> dict[str, Any]:
         notes.append("chosen by cross-validation")
     if not bool(getattr(state.path[step], "converged", True)):
         notes.append("not converged: take its clusters with care")
-    return {"label": state.describe(step), "note": "; ".join(notes)}
+    return {"label": state.describe(step), "note": "; ".join([*notes, *more])}
 
 
 def curves_help(state: PathState) -> str:
@@ -139,12 +130,13 @@ def curves_help(state: PathState) -> str:
     )
 
 
-def draw_curves(state: PathState, step: int, *, links: bool = True) -> str:
+@remembered
+def draw_curves(state: PathState, step: int) -> str:
     """Draw the curves with a solution marked."""
     table = path_curves_table(state.path, selected=step, held_out=state.held_out)
     if not accuracies_told(state):
         table = table[table["quantity"].isin(["clusters", "marginal_likelihood"])]
-    picture = svg(path_curves_chart(table, width=440, links=links))
+    picture = svg(path_curves_chart(table, width=440, links=state.live))
     return shortened(picture)
 
 

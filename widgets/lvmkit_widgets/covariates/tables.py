@@ -10,8 +10,6 @@ from lvmkit.core.typing import Array
 from lvmkit.disclosure.text import coarse
 from lvmkit_widgets.covariates.state import PathState
 
-SMALLEST = 11
-
 
 def clusters_table(state: PathState) -> pd.DataFrame:
     """Return one row per cluster of the solution that is looked at."""
@@ -71,7 +69,7 @@ def accuracies_told(state: PathState) -> bool:
         known.append((path.cross_validation.mean, n))
     shares = [(np.asarray(values, dtype=float), size) for values, size in known]
     counts = np.concatenate([size * part for one, size in shares for part in (one, 1 - one)])
-    return not bool(((counts >= 0.5) & (counts < SMALLEST - 0.5)).any())
+    return not bool(((counts >= 0.5) & (counts < state.disclosure.threshold - 0.5)).any())
 
 
 def path_table(state: PathState) -> pd.DataFrame:

@@ -11,8 +11,8 @@ from lvmkit.sustain.phenotypes import FeatureMode, Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
 from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import PhenotypeTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import PhenotypeCards, PhenotypePair
 
 HELP = (
@@ -28,54 +28,42 @@ HELP = (
 )
 
 
-class CardsTab(PhenotypeTab):
+class CardsTab(Tab[CardsState]):
     """All phenotypes at once."""
 
     title: ClassVar[str] = "Cards"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"phenotype", "other", "history", "hide_small", "threshold"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.cards = PhenotypeCards(title="Phenotypes")
-        self.pair = PhenotypePair(source="cards")
-        self.components = {"cards": self.cards, "pair": self.pair}
+        cards = PhenotypeCards(title="Phenotypes")
+        self.components = {"cards": cards, "pair": PhenotypePair(source="cards")}
         self.layout = ["pair", "cards"]
+        self.events = {
+            "cards.selected": CardsState.pick,
+            "cards.other": lambda state, other: state.replace(other=other),
+            "cards.edit": annotate,
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if self.changed("items", state.phenotypes, state.figures):
-            self.cards.param.update(
-                **numbers_of(state.phenotypes, state.figures, known=state.known),
-                modes=modes_of(state.phenotypes),
-                row_name=state.row_name,
-                help=HELP.format(row_name=state.row_name),
-            )
-        self.cards.param.update(
-            annotations=annotations_of(state), selected=state.phenotype, other=state.other
-        )
-
-    def show_selection(self) -> None:
+    def picks(self, state: CardsState) -> Fields:
         """Show what is picked."""
-        self.cards.param.update(selected=self.state.phenotype, other=self.state.other)
+        return {"cards": {"selected": state.phenotype, "other": state.other}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("cards", "selected", self.pick)
-        board.listen("cards", "other", self._compare)
-        board.listen("cards", "edit", self._annotate)
+    def fields(self, state: CardsState) -> Fields:
+        """Show the cards, and what is said of them."""
+        row_name = state.row_name
+        cards = {
+            **numbers_of(state, state.phenotypes, state.figures),
+            "row_name": row_name,
+            "help": HELP.format(row_name=row_name),
+            "annotations": dict(state.annotations.to_annotations()["phenotypes"]),
+        }
+        return {"cards": cards}
 
-    def _compare(self, other: int | None) -> None:
-        """Put another phenotype beside the one that is picked."""
-        self.state.other = None if other is None else int(other)
 
-    def _annotate(self, told: dict[str, Any]) -> None:
-        """Keep what the reader says of a phenotype."""
-        state, phenotype = self.state, int(told["id"])
-        say = {"name": state.rename, "note": state.write_note, "mark": state.mark}
-        say[str(told["field"])](phenotype, str(told["value"]))
+def annotate(state: CardsState, told: dict[str, Any]) -> CardsState:
+    """Keep what the reader says of a phenotype."""
+    say = {"name": state.rename, "note": state.write_note, "mark": state.mark}
+    return say[str(told["field"])](int(told["id"]), str(told["value"]))
 
 
 def parts_of(phenotypes: Phenotypes) -> list[tuple[str, FeatureMode, Labels]]:
@@ -113,8 +101,12 @@ def features_of(phenotypes: Phenotypes) -> list[list[list[list[int]]]]:
     return found
 
 
-def numbers_of(phenotypes: Phenotypes, figures: DisclosedCounts, *, known: bool) -> dict[str, Any]:
+@remembered
+def numbers_of(
+    state: CardsState, phenotypes: Phenotypes, figures: DisclosedCounts
+) -> dict[str, Any]:
     """Describe the cards but for what is said of them."""
+    known = state.known
     cosines, shares = cosine_similarities(phenotypes, phenotypes), figures.prevalence
     alike, features = near_duplicates(cosines), features_of(phenotypes)
     items = [
@@ -133,13 +125,9 @@ def numbers_of(phenotypes: Phenotypes, figures: DisclosedCounts, *, known: bool)
     ]
     return {
         "items": items,
+        "modes": modes_of(phenotypes),
         "likeness": cosines.round(3),
         "levels": list(phenotypes.levels),
         "both": figures.both if known else [],
         "total": figures.total if known else None,
     }
-
-
-def annotations_of(state: CardsState) -> dict[str, Any]:
-    """Describe what is said of phenotypes."""
-    return dict(state.annotations.to_annotations()["phenotypes"])

@@ -11,7 +11,7 @@ from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.scored_model import fit_with_progress
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.phenotypes.cards_tab import CardsTab, numbers_of
+from lvmkit_widgets.phenotypes.cards_tab import CardsTab
 from lvmkit_widgets.phenotypes.export_tab import PhenotypeExportTab
 from lvmkit_widgets.phenotypes.fit_form import PhenotypeFitTab
 from lvmkit_widgets.phenotypes.heading import footer, left_out_of, subtitle
@@ -58,8 +58,7 @@ class ScoreCards(ExplorerBelow[CardsState]):
     >>> import lvmkit
     >>> cohort = lvmkit.datasets.load_discharges()[:2000]
     >>> cards = ScoreCards(lvmkit.SUSTain(n_components=4), cohort)
-    >>> cards.state.rename(0, "Heart")
-    >>> cards.state.mark(0, "yes")
+    >>> cards.state = cards.state.rename(0, "Heart").mark(0, "yes")
     >>> cards.state.model.annotations_["phenotypes"]["0"]["name"]
     'Heart'
     """
@@ -69,14 +68,13 @@ class ScoreCards(ExplorerBelow[CardsState]):
         ("phenotype", "cards", "selected", None),
         ("search", "cards", "search", None),
     )
-    heading_depends = frozenset({"history", "hide_small", "threshold"})
 
     @checked()
     def __init__(
         self, model: Any, cohort: Any = None, *, private: bool = True, name: str = ""
     ) -> None:
         people = None if cohort is None else CountCohort(cohort, name=name)
-        state = CardsState(_fitted(model, people), people, private=private)
+        state = CardsState.of(_fitted(model, people), people, private=private)
         self._name = name or ("" if people is None else people.name)
         self._steps = PhenotypeStepsBar()
         super().__init__(
@@ -131,27 +129,24 @@ class ScoreCards(ExplorerBelow[CardsState]):
         names = f"Phenotype {label}: score {reach}", "All others"
         return ClusterExplorer(ScoreCut(cohort, high, names), cohort, name=self._name)
 
-    def open_patient(self) -> None:
-        """Open the tab that shows how the scores of one patient come about."""
-        self.open_tab("main", TABS.index(ScorePatientTab))
-
     def _opened(self, explorer: ClusterExplorer) -> str:
         """Name the patients."""
         return self.state.row_name
 
-    def _page_fields(self) -> dict[str, dict[str, Any]]:
-        """Return numbers of patients with small ones hidden, for a saved page."""
-        state = self.state
-        return {"cards": numbers_of(state.phenotypes, state.shared_figures, known=state.known)}
+    def _keep(self, old: CardsState, new: CardsState) -> None:
+        """Keep what is said with the model that is shown."""
+        if new.value is not old.value:
+            notes = dict(getattr(new.model, "annotations_", None) or {})
+            new.model.annotations_ = notes | new.annotations.to_annotations()
 
-    def _heading(self) -> dict[str, str]:
+    def _heading(self, state: CardsState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
         title = f"Phenotypes of {self._name}" if self._name else "Phenotypes"
         return {
             "title": title,
-            "subtitle": subtitle(self.state),
-            "footer": footer(self.state),
-            "left_out": left_out_of(self.state),
+            "subtitle": subtitle(state),
+            "footer": footer(state),
+            "left_out": left_out_of(state),
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -26,8 +26,9 @@ def note_of(state: CardsState) -> str:
     """Say what files hold."""
     if not state.private:
         return "Names and notes are in all files as you wrote them."
+    least = state.disclosure.threshold
     return (
-        f"Tables, pictures and the page hold totals only, and counts below {state.threshold} are hidden in them "
+        f"Tables, pictures and the page hold totals only, and counts below {least} are hidden in them "
         "always; the model holds no patient. Names and notes are in all of them as you wrote them. The scores by "
         f"patient hide nothing: keep that file with the data. {TWICE}"
     )
@@ -40,7 +41,7 @@ def card_picture(state: CardsState, phenotype: int, *, width: int = 460) -> Any:
 
 def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
     """Return the rows of a picture, with the numbers that may be shared."""
-    phenotypes, figures = state.phenotypes, state.shared_figures
+    phenotypes, figures = state.phenotypes, state.figures
     modes = phenotypes.modes
     table = score_card_table(
         [state.scores, *(mode.scores for mode in modes)],
@@ -119,9 +120,8 @@ EXPORTS: tuple[Export[CardsState], ...] = (
 class PhenotypeExportTab(StepsExportTab[CardsState]):
     """Buttons that hand over files, and the steps taken."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
     exports = EXPORTS
 
-    def note(self) -> str:
+    def note(self, state: CardsState) -> str:
         """Say what files hold."""
-        return note_of(self.state)
+        return note_of(state)

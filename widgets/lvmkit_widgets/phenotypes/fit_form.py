@@ -8,21 +8,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import PhenotypeTab
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.jobs import Cancelled, Progress
+from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.sync import asked_by
+from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form, Text
 
 MOST, HIGHEST = 200, 100
 
 
-class PhenotypeFitTab(PhenotypeTab):
+class PhenotypeFitTab(Tab[CardsState]):
     """What to fit, and how the model that is shown was fitted."""
 
     title: ClassVar[str] = "Fit again"
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -32,51 +32,23 @@ class PhenotypeFitTab(PhenotypeTab):
             "the phenotypes that are most alike, where that is clear; marks have to be given anew. Undo brings the "
             "phenotypes before back.",
         )
-        self.told = Text(title="The model that is shown", needs_python=True)
-        self.components = {"fit": self.form, "fitted": self.told}
+        told = Text(title="The model that is shown", needs_python=True)
+        self.components = {"fit": self.form, "fitted": told}
         self.layout = {"row": ["fit", "fitted"]}
 
-    def attach(self, state: CardsState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.form.visible = state.people is not None and hasattr(state.model, "fit")
-        self.form.controls = [
-            {
-                "name": "n_components",
-                "kind": "number",
-                "label": "Number of phenotypes",
-                "min": 1,
-                "max": MOST,
-                "step": 1,
-            },
-            {
-                "name": "max_score",
-                "kind": "number",
-                "label": "Largest score τ",
-                "min": 1,
-                "max": HIGHEST,
-                "step": 1,
-                "help": "Fewer levels are easier to read; more come nearer to the counts.",
-            },
-            {"name": "fit", "kind": "button", "label": "Fit", "primary": True},
-        ]
+        self.events = {"fit.pressed": self._fit}
 
-        self.refresh()  # before the tab is opened: what is typed at once must not be overwritten
+    def picks(self, state: CardsState) -> Fields:
+        """Offer a fit like that of the model that is shown."""
+        # also before the tab is opened: what is typed at once must not be overwritten
+        there = state.people is not None and hasattr(state.model, "fit")
+        return {"fit": {**form_of(state, state.phenotypes), "visible": there}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        phenotypes = self.state.phenotypes
-        top = max([phenotypes.high, *(mode.high for mode in phenotypes.modes)])
-        if self.changed("values", phenotypes):
-            self.form.values = {"n_components": len(phenotypes), "max_score": top}
-        self.told.text = told_of(self.state)
+    def fields(self, state: CardsState) -> Fields:
+        """Say how the model was fitted."""
+        return {"fitted": {"text": told_of(state)}} if state.live else {}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board: Any = board
-        board.listen("fit", "pressed", lambda _: self._fit())
-
-    def _fit(self) -> None:
+    def _fit(self, state: CardsState, _: str) -> Job[CardsState]:
         """Fit what is asked for."""
         values = self.form.values
         if values.get("n_components") is None or values.get("max_score") is None:
@@ -85,10 +57,29 @@ class PhenotypeFitTab(PhenotypeTab):
         if any(float(values[name]) % 1 for name in ("n_components", "max_score")):
             message = "The number of phenotypes and the largest score are whole numbers."
             raise ValueError(message)
-        job = self.state.plan_refit(int(values["n_components"]), max_score=int(values["max_score"]))
+        job = state.plan_refit(int(values["n_components"]), max_score=int(values["max_score"]))
         at_once = asked_by.get() is None
         work = (lambda progress: job.work(heard_here(progress))) if at_once else job.work
-        self._board.background(work, job.done, label=job.title)
+        return Job(job.label, work, job.done)
+
+
+@remembered
+def form_of(_: CardsState, phenotypes: Phenotypes) -> dict[str, Any]:
+    """Describe the form, with the numbers of these phenotypes."""
+    top = max([phenotypes.high, *(mode.high for mode in phenotypes.modes)])
+    number: dict[str, Any] = {"kind": "number", "min": 1, "step": 1}
+    controls = [
+        {**number, "name": "n_components", "label": "Number of phenotypes", "max": MOST},
+        {
+            **number,
+            "name": "max_score",
+            "label": "Largest score τ",
+            "max": HIGHEST,
+            "help": "Fewer levels are easier to read; more come nearer to the counts.",
+        },
+        {"name": "fit", "kind": "button", "label": "Fit", "primary": True},
+    ]
+    return {"controls": controls, "values": {"n_components": len(phenotypes), "max_score": top}}
 
 
 def heard_here(progress: Progress) -> Callable[..., None]:

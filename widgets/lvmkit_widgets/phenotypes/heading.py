@@ -14,8 +14,8 @@ def subtitle(state: CardsState) -> str:
     n = state.figures.total if state.known else ""
     people = (f"{n:,}" if isinstance(n, int) else n) + f" {state.row_name}" if n else ""
     features = [counted_mode(len(mode.codes), mode.name) for mode in phenotypes.modes]
-    hidden = state.private and state.hide_small  # the fit rests on every count
-    fit = None if hidden else getattr(state.model, "fit_", None)
+    # the fit rests on every count
+    fit = None if state.suppressing else getattr(state.model, "fit_", None)
     parts = [
         people,
         *features,
@@ -76,8 +76,8 @@ def footer(state: CardsState) -> str:
     if not state.private or not state.known:
         return told
     small = small_counts(
-        state.threshold,
-        hidden=state.hide_small,
+        state.disclosure.threshold,
+        hidden=state.suppressing,
         seen="this screen, and what you print of it,",
         saved="Files and saved pages",
     )

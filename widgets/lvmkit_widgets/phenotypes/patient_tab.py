@@ -10,10 +10,11 @@ import numpy as np
 from lvmkit.core.validation import DataWarning
 from lvmkit.sustain.count_cohort import Cells
 from lvmkit.sustain.entry_parser import counts_row, parse_entries
+from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.reconstruction import describe_error, explain_cells
-from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import PhenotypeTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.phenotypes.state import EMPTY, CardsState
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 
 NOTHING = "The scores of a patient will stand here."
@@ -23,18 +24,15 @@ HELP = (
 )
 
 
-class ScorePatientTab(PhenotypeTab):
+class ScorePatientTab(Tab[CardsState]):
     """One patient at a time."""
 
     title: ClassVar[str] = "Score a patient"
-    depends: ClassVar[frozenset[str]] = frozenset({"row", "history"})
 
     def __init__(self) -> None:
         super().__init__()
         self.existing = Form(title="A patient of the cohort", inline=True)
-        self.form = Form(title="Another patient", help=HELP, values={"entries": "", "n": 1})
-        self.answer = Text(needs_python=True, text=NOTHING)
-        self.scores = Table(
+        scores = Table(
             title="Scores",
             key="id",
             page_size=40,
@@ -47,7 +45,7 @@ class ScorePatientTab(PhenotypeTab):
                 {"key": "share", "label": "Share with it", "kind": "percent"},
             ],
         )
-        self.cells = Table(
+        cells = Table(
             title="How the scores multiply out",
             help="The count expected of an entry is the sum, over the phenotypes, of λ · score of the patient · "
             "score of each feature. Entries that were not counted, but that the scores expect, stand last.",
@@ -62,134 +60,156 @@ class ScorePatientTab(PhenotypeTab):
         )
         self.components = {
             "existing": self.existing,
-            "newcomer": self.form,
-            "newcomer_answer": self.answer,
-            "newcomer_scores": self.scores,
-            "newcomer_cells": self.cells,
+            "newcomer": Form(title="Another patient", help=HELP),
+            "newcomer_answer": Text(needs_python=True, text=NOTHING),
+            "newcomer_scores": scores,
+            "newcomer_cells": cells,
         }
         left = ["existing", "newcomer"]
         right = ["newcomer_answer", "newcomer_scores"]
         self.layout = [{"row": [left, right], "widths": [1, 1.2]}, "newcomer_cells"]
 
-    def attach(self, state: CardsState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.existing.param.update(
-            title=f"One {state.one} of the cohort", visible=state.people is not None and state.known
-        )
-        self.form.title = f"Another {state.one}"
+        self.events = {
+            "existing.pressed": self._find,
+            "newcomer.values": lambda state, values: state.replace(draft=values),
+            "newcomer.pressed": press,
+            "newcomer_scores.pick": CardsState.pick,
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        self.existing.controls = [
-            {
-                "name": "who",
-                "kind": "text",
-                "label": "Id, or row",
-                "placeholder": "for instance: 1",
-            },
-            {"name": "find", "kind": "button", "label": "Show", "primary": True},
-        ]
-        if self.changed("form", state.phenotypes):
-            self.form.controls = controls_of(state)
-        if state.row is not None and state.people is not None and state.known:
-            self.existing.values = {"who": str(state.row + 1)}
-            self._show_known(state.row)
-        elif self.form.values.get("entries"):
-            self.score()
-        else:
-            self._clear(NOTHING)
+    def initial(self, state: CardsState) -> Fields:
+        """Say what rows are."""
+        existing = {
+            "title": f"One {state.one} of the cohort",
+            "visible": state.people is not None and state.known,
+        }
+        return {"existing": existing, "newcomer": {"title": f"Another {state.one}"}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board: Any = board
-        board.listen("existing", "pressed", lambda _: self._find())
-        board.listen("newcomer", "pressed", self._pressed)
-        board.listen("newcomer_scores", "pick", self.pick)
+    def picks(self, state: CardsState) -> Fields:
+        """Show what is being typed."""
+        return {"newcomer": {"values": state.draft}}
 
-    def score(self) -> None:
-        """Score the patient that was typed."""
-        phenotypes = self.state.phenotypes
-        cells, unknown = parse_entries(str(self.form.values.get("entries") or ""), phenotypes)
-        if not len(cells[1]):
-            message = f"No entry was understood. {'; '.join(unknown)}".strip()
-            raise ValueError(message)
-        row = counts_row(cells, phenotypes)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
-            scores = np.asarray(self.state.model.transform(row))[0]
-        left_out = f"\n\nLeft out: {'; '.join(unknown)}." if unknown else ""
-        self._show(f"The {self.state.one} that was typed", scores, cells, left_out)
+    def fields(self, state: CardsState) -> Fields:
+        """Show the forms, and the scores of the patient that is looked at."""
+        if not state.live:
+            return {}
+        who = {
+            "name": "who",
+            "kind": "text",
+            "label": "Id, or row",
+            "placeholder": "for instance: 1",
+        }
+        find = {"name": "find", "kind": "button", "label": "Show", "primary": True}
+        existing: dict[str, Any] = {"controls": [who, find]}
+        if state.row is not None:
+            existing["values"] = {"who": str(state.row + 1)}
+        form = {"controls": controls_of(state, state.phenotypes)}
+        return {"existing": existing, "newcomer": form, **patient_of(state)}
 
-    def _find(self) -> None:
+    def _find(self, state: CardsState, _: str) -> Any:
         """Show a patient of the cohort."""
-        people = self.state.people
-        assert people is not None
-        self.state.row = people.row_of(str(self.existing.values.get("who") or ""))
-        self._show_known(self.state.row)
-        self._board.say("", state="idle")  # what was wrong with the try before is over
-
-    def _pressed(self, name: str) -> None:
-        """Add an entry, begin anew, or score."""
-        values = self.form.values
-        if name == "add":
-            modes = self.state.phenotypes.modes
-            codes = [str(values.get(f"code{m}") or "").strip() for m in range(len(modes))]
-            if not all(codes):
-                message = f"Choose {' and '.join(mode.name for mode in modes)} first."
-                raise ValueError(message)
-            entry = f"{' + '.join(codes)}: {int(values.get('n') or 1)}"
-            text = str(values.get("entries") or "").rstrip()
-            emptied = {f"code{m}": "" for m in range(len(modes))}
-            self.form.values = {**values, **emptied, "n": 1, "entries": f"{text}\n{entry}".strip()}
-        elif name == "empty":
-            self.form.values = {"entries": "", "n": 1}
-            self._clear(NOTHING)
-        else:
-            self.state.row = None
-            self.score()
-            self._board.say("", state="idle")
-
-    def _show_known(self, row: int) -> None:
-        """Show the scores that a patient of the cohort has."""
-        people = self.state.people
-        assert people is not None
-        cells = people.cells(row, self.state.phenotypes)
-        who = f"The {self.state.one} in row {row + 1:,}"
-        self._show(who, np.asarray(self.state.scores[row]), cells)
-
-    def _show(self, who: str, scores: Any, cells: Cells, left_out: str = "") -> None:
-        """Show scores, and what they multiply out to."""
-        phenotypes, shares = self.state.phenotypes, self.state.figures.prevalence
-        with_score = int(np.count_nonzero(scores))
-        self.answer.text = (
-            f"**{who}** has a score on {with_score} of {len(phenotypes)} phenotypes. "
-            f"{describe_error(phenotypes, scores, cells)}{left_out}"
-        )
-        self.scores.rows = [
-            {
-                "id": r,
-                "label": self.state.label(r),
-                "score": int(scores[r]),
-                "weight": int(phenotypes.weights[r]),
-                "share": float(shares[r]) if self.state.known else None,
-            }
-            for r in range(len(phenotypes))
-        ]
-        self.cells.param.update(rows=explain_cells(phenotypes, scores, cells), page=0)
-        self.scores.visible = self.cells.visible = True
-
-    def _clear(self, text: str) -> None:
-        """Show no patient."""
-        self.answer.text = text
-        self.scores.param.update(rows=[], visible=False)
-        self.cells.param.update(rows=[], visible=False)
+        form: Any = self.components["existing"]
+        assert state.people is not None
+        return quietly(state.replace(row=state.people.row_of(str(form.values.get("who") or ""))))
 
 
-def controls_of(state: CardsState) -> list[dict[str, Any]]:
+def quietly(state: CardsState) -> Any:
+    """Show a state; what was wrong with the try before is over."""
+
+    def show(board: Any) -> None:
+        board.state = state
+        board.say("", state="idle")
+
+    return show
+
+
+def press(state: CardsState, name: str) -> Any:
+    """Add an entry, begin anew, or score."""
+    if name == "empty":
+        return state.replace(draft=EMPTY, entered="")
+    if name == "add":
+        return state.replace(draft=with_entry(state))
+    entries = str(state.draft.get("entries") or "")
+    read(state, entries)  # refuses what is none
+    return quietly(state.replace(row=None, entered=entries))
+
+
+def with_entry(state: CardsState) -> dict[str, Any]:
+    """Return the form with one more entry."""
+    values, modes = state.draft, state.phenotypes.modes
+    codes = [str(values.get(f"code{m}") or "").strip() for m in range(len(modes))]
+    if not all(codes):
+        message = f"Choose {' and '.join(mode.name for mode in modes)} first."
+        raise ValueError(message)
+    entry = f"{' + '.join(codes)}: {int(values.get('n') or 1)}"
+    text = str(values.get("entries") or "").rstrip()
+    emptied = {f"code{m}": "" for m in range(len(modes))}
+    return {**values, **emptied, "n": 1, "entries": f"{text}\n{entry}".strip()}
+
+
+def read(state: CardsState, entries: str) -> tuple[Cells, list[str]]:
+    """Read entries, and what of them is not understood."""
+    cells, unknown = parse_entries(entries, state.phenotypes)
+    if not len(cells[1]):
+        message = f"No entry was understood. {'; '.join(unknown)}".strip()
+        raise ValueError(message)
+    return cells, unknown
+
+
+def patient_of(state: CardsState) -> Fields:
+    """Show the scores of the patient that is looked at, or of nobody."""
+    if state.row is not None and state.people is not None and state.known:
+        cells = state.people.cells(state.row, state.phenotypes)
+        who = f"The {state.one} in row {state.row + 1:,}"
+        return scored(state, who, np.asarray(state.scores[state.row]), cells)
+    if not state.entered:
+        nothing = {"rows": [], "visible": False}
+        told = {"newcomer_answer": {"text": NOTHING}}
+        return {**told, "newcomer_scores": nothing, "newcomer_cells": nothing}
+    cells, unknown = read(state, state.entered)
+    left_out = f"\n\nLeft out: {'; '.join(unknown)}." if unknown else ""
+    scores = scores_of(state, state.phenotypes, state.entered)
+    return scored(state, f"The {state.one} that was typed", scores, cells, left_out)
+
+
+@remembered
+def scores_of(state: CardsState, phenotypes: Phenotypes, entries: str) -> Any:
+    """Score a patient that was typed, (r,)."""
+    row = counts_row(read(state, entries)[0], phenotypes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DataWarning)
+        return np.asarray(state.model.transform(row))[0]
+
+
+def scored(state: CardsState, who: str, scores: Any, cells: Cells, left_out: str = "") -> Fields:
+    """Show scores, and what they multiply out to."""
+    phenotypes, shares = state.phenotypes, state.figures.prevalence
+    with_score = int(np.count_nonzero(scores))
+    text = (
+        f"**{who}** has a score on {with_score} of {len(phenotypes)} phenotypes. "
+        f"{describe_error(phenotypes, scores, cells)}{left_out}"
+    )
+    rows = [
+        {
+            "id": r,
+            "label": state.label(r),
+            "score": int(scores[r]),
+            "weight": int(phenotypes.weights[r]),
+            "share": float(shares[r]) if state.known else None,
+        }
+        for r in range(len(phenotypes))
+    ]
+    explained = {"rows": explain_cells(phenotypes, scores, cells), "page": 0, "visible": True}
+    return {
+        "newcomer_answer": {"text": text},
+        "newcomer_scores": {"rows": rows, "visible": True},
+        "newcomer_cells": explained,
+    }
+
+
+@remembered
+def controls_of(_: CardsState, phenotypes: Phenotypes) -> list[dict[str, Any]]:
     """Describe the controls for a patient that is typed."""
-    modes = state.phenotypes.modes
+    modes = phenotypes.modes
     choices = [
         {
             "name": f"code{m}",

@@ -10,13 +10,13 @@ from lvmkit.mixtures.analysis import short
 from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.phenotypes.score_cutoff import reaching
 from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.tab import PhenotypeTab
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import RowPages
+from lvmkit_widgets.ui.paging import FIRST_PAGE, turning
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 from lvmkit_widgets.ui.words import counted
 
 PAGE = 12
+SCORED = 2  # place of the tab that shows how the scores of one patient come about
 CODES_SHOWN = 4  # of a patient
 SCORES_SHOWN = 5
 HELP = (
@@ -25,61 +25,53 @@ HELP = (
 )
 
 
-class PhenotypePatientsTab(PhenotypeTab):
+class PhenotypePatientsTab(Tab[CardsState]):
     """Pages of patients, made by Python when they are turned to."""
 
     title: ClassVar[str] = "Patients"
-    depends: ClassVar[frozenset[str]] = frozenset({"phenotype", "level", "row", "history"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.form = Form(inline=True)
-        self.told = Text(needs_python=True)
-        self.table = Table(key="row", page_size=PAGE, total=0, needs_python=True)
-        self.components = {"which": self.form, "how_many": self.told, "members": self.table}
-        self.pages = RowPages(self.table)
+        self.components = {
+            "which": Form(inline=True),
+            "how_many": Text(needs_python=True),
+            "members": Table(key="row", page_size=PAGE, total=0, needs_python=True),
+        }
         self.layout = ["which", "how_many", "members"]
+        self.events = {
+            "which.values": choose,
+            "which.pressed": lambda _state, _button: lambda board: board.open_explorer(),
+            "members.pick": lambda state, row: state.replace(row=int(row) - 1, tab=SCORED),
+            **turning("members"),
+        }
 
-    def attach(self, state: CardsState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        there = state.people is not None and state.known
-        self.table.param.update(
-            title=state.row_name.capitalize(), help=HELP, columns=columns_of(state), visible=there
-        )
-        self.form.visible = there
-        self.told.visible = there
-        self.pages.clear()
+    def picks(self, state: CardsState) -> Fields:
+        """Say whether there are patients."""
+        there = {"visible": state.people is not None and state.known}
+        return dict.fromkeys(self.components, there)
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if state.people is None or not state.known:
-            return
-        self.form.controls = controls_of(state)
-        self.form.values = {"phenotype": state.phenotype, "level": state.level}
+    def fields(self, state: CardsState) -> Fields:
+        """List the patients who reach the level."""
+        if state.people is None or not state.known or not state.live:
+            return {}
         found: Any = state.rows_from(state.phenotype, state.level)
-        self.told.text = told_of(state, len(found))
-        now = (state.phenotype, state.level, state.view.read)
-        self.pages.show(now, found, lambda i: record_of(state, i), state.row)
+        rows = state.paging.rows(found, lambda i: record_of(state, int(i)), PAGE)
+        titles = {"title": state.row_name.capitalize(), "help": HELP, "columns": columns_of(state)}
+        picked = None if state.row is None else state.row + 1
+        values = {"phenotype": state.phenotype, "level": state.level}
+        return {
+            "which": {"controls": controls_of(state), "values": values},
+            "how_many": {"text": told_of(state, len(found))},
+            "members": {**titles, **rows, "selected": picked},
+        }
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board: Any = board
-        board.listen("which", "values", self._choose)
-        board.listen("which", "pressed", lambda _: self._board.open_explorer())
-        board.listen("members", "page", lambda _: self.refresh())
-        board.listen("members", "pick", self._pick_row)
 
-    def _choose(self, values: dict[str, Any]) -> None:
-        """Take phenotype and level."""
-        if values.get("phenotype") is not None and values.get("level") is not None:
-            self.state.param.update(phenotype=int(values["phenotype"]), level=int(values["level"]))
-
-    def _pick_row(self, row: int) -> None:
-        """Pick a patient, and show how its scores come about."""
-        self.state.row = int(row) - 1
-        self._board.open_patient()
+def choose(state: CardsState, values: dict[str, Any]) -> CardsState:
+    """Take phenotype and level."""
+    phenotype, level = values.get("phenotype"), values.get("level")
+    if phenotype is None or level is None:
+        return state
+    return state.replace(phenotype=int(phenotype), level=int(level), paging=FIRST_PAGE)
 
 
 def controls_of(state: CardsState) -> list[dict[str, Any]]:

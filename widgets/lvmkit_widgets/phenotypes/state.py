@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import param
 from sklearn.base import clone
 
 from lvmkit.core import moved
 from lvmkit.core.typing import Labels, Progress
-from lvmkit.mixtures.refit import FitJob
+from lvmkit.disclosure import Disclosure
 from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
 from lvmkit.sustain.scored_model import ScoredModel, fit_with_progress
 from lvmkit.sustain.similarity import match_phenotypes
 from lvmkit_widgets.phenotypes.annotations import MARKS, Annotations, tidied
-from lvmkit_widgets.ui.history import History, Step, UndoRedo
+from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
+from lvmkit_widgets.ui.state import StepState, remembered
+from lvmkit_widgets.ui.tabs import Job
 
-START = (
-    "from lvmkit_widgets import ScoreCards\n"
-    "# model and cohort: the model and the cohort that were opened\n"
-    "state = ScoreCards(model, cohort).state"
-)
+EMPTY: Mapping[str, Any] = {"entries": "", "n": 1}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CardsView:
     """What is looked at: the unit of undo and redo."""
 
@@ -37,30 +34,38 @@ class CardsView:
     annotations: Annotations  # What is said of them
 
 
-class CardsState(UndoRedo, param.Parameterized):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class CardsState(StepState[CardsView]):
     """Phenotypes, what is said of them, what is picked, and the steps that led there."""
 
-    phenotype = param.Integer(default=0, bounds=(0, None), doc="Number of the phenotype picked.")
-    other = param.Integer(default=None, allow_None=True, doc="Phenotype to compare it with.")
-    level = param.Integer(default=1, doc="Score from which on patients are listed; below 0: down.")
-    row = param.Integer(default=None, allow_None=True, doc="Row of the cohort that is picked.")
-    author = param.String(default="", doc="Who marks phenotypes; kept with each mark.")
-    history = param.Parameter(constant=True, doc="Steps taken so far.")
-    hide_small = param.Boolean(default=True, doc="Whether small counts of people are hidden.")
-    threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
-    message = param.String(default="", doc="What the last step did, in words.")
+    start: ClassVar[str] = (
+        "from lvmkit_widgets import ScoreCards\n"
+        "# model and cohort: the model and the cohort that were opened\n"
+        "state = ScoreCards(model, cohort).state"
+    )
 
-    def __init__(self, model: Any, people: CountCohort | None, *, private: bool = True) -> None:
-        self.people, self.private = people, private
-        self._figures: tuple[Any, ...] = (None, None, None)
+    people: CountCohort | None
+    phenotype: int = 0  # Number of the phenotype picked
+    other: int | None = None  # Phenotype to compare it with
+    level: int = 1  # Score from which on patients are listed; below 0: down
+    row: int | None = None  # Row of the cohort that is picked
+    paging: Paging = FIRST_PAGE  # Of the patients
+    author: str = ""  # Who marks phenotypes; kept with each mark
+    draft: Mapping[str, Any] = field(default_factory=lambda: EMPTY)  # Of the form for a patient
+    entered: str = ""  # Entries of the patient who is scored, where it is none of the cohort
+
+    @classmethod
+    def of(cls, model: Any, people: CountCohort | None, *, private: bool = True) -> Self:
+        """Return the state of a model and its patients."""
         read = ScoredModel.of(model, people)
         kept = Annotations.kept_with(len(read.phenotypes), getattr(model, "annotations_", None))
-        super().__init__(history=History((Step("Opened", START, CardsView(read, kept)),)))
+        rule = Disclosure(private=private)
+        return cls.opened(CardsView(read, kept), people=people, disclosure=rule)
 
     @property
     def view(self) -> CardsView:
         """What is looked at now."""
-        return self.history.value
+        return self.value
 
     @property
     def model(self) -> Any:
@@ -106,19 +111,11 @@ class CardsState(UndoRedo, param.Parameterized):
     @property
     def figures(self) -> DisclosedCounts:
         """Numbers of patients as the screen shows them; the same object while nothing changes."""
-        return self.figures_of(self.threshold if self.private and self.hide_small else 0)
-
-    @property
-    def shared_figures(self) -> DisclosedCounts:
-        """Numbers of patients as files and saved pages show them."""
-        return self.figures_of(self.threshold if self.private else 0)
+        return self.figures_of(self.disclosure.level)
 
     def figures_of(self, threshold: int) -> DisclosedCounts:
         """Return the numbers of patients."""
-        counted = self.view.read.counted
-        if self._figures[:2] != (counted, threshold):
-            self._figures = (counted, threshold, DisclosedCounts(counted, threshold))
-        return self._figures[2]
+        return disclosed(self, self.view.read.counted, threshold)
 
     def label(self, phenotype: int) -> str:
         """Return the number of a phenotype, and its name."""
@@ -136,35 +133,42 @@ class CardsState(UndoRedo, param.Parameterized):
 
     def levels_told(self, phenotype: int) -> list[int]:
         """List the levels at which the patients who reach them may be set against all others."""
-        levels = self.shared_figures.cutoffs(phenotype)
+        levels = self.figures_of(self.disclosure.for_others.level).cutoffs(phenotype)
         n = len(self.scores)
         return [level for level in levels if 0 < len(self.rows_from(phenotype, level)) < n]
 
+    # -- picks -----------------------------------------------------------------------------------
+
+    def pick(self, phenotype: Any) -> Self:
+        """Pick a phenotype."""
+        there = phenotype is not None and int(phenotype) < len(self.phenotypes)
+        return self.replace(phenotype=int(phenotype), paging=FIRST_PAGE) if there else self
+
     # -- steps -----------------------------------------------------------------------------------
 
-    def rename(self, phenotype: int, name: str) -> None:
+    def rename(self, phenotype: int, name: str) -> Self:
         """Name a phenotype."""
         text = tidied("name", name)
         told = f"Named {phenotype} “{text}”" if text else f"Took the name of {phenotype} away"
-        self._annotate(phenotype, told, f"state.rename({phenotype}, {text!r})", name=text)
+        return self._annotate(phenotype, told, f"rename({phenotype}, {text!r})", name=text)
 
-    def write_note(self, phenotype: int, note: str) -> None:
+    def write_note(self, phenotype: int, note: str) -> Self:
         """Write a note on a phenotype."""
         text = tidied("note", note)
-        code = f"state.write_note({phenotype}, {text!r})"
-        self._annotate(phenotype, f"Note on {phenotype}", code, note=text)
+        code = f"write_note({phenotype}, {text!r})"
+        return self._annotate(phenotype, f"Note on {phenotype}", code, note=text)
 
-    def mark(self, phenotype: int, mark: str, *, by: str | None = None) -> None:
+    def mark(self, phenotype: int, mark: str, *, by: str | None = None) -> Self:
         """Mark a phenotype as meaningful or not."""
         decided = tidied("mark", mark)
         who = tidied("by", self.author if by is None else by) if decided else ""
         day = date.today().isoformat() if decided else ""
         given = f", by={who!r}" if who else ""
-        code = f"state.mark({phenotype}, {decided!r}{given})"
+        code = f"mark({phenotype}, {decided!r}{given})"
         told = f"Marked {phenotype} as {MARKS[decided]}"
-        self._annotate(phenotype, told, code, mark=decided, by=who, on=day)
+        return self._annotate(phenotype, told, code, mark=decided, by=who, on=day)
 
-    def plan_refit(self, n_components: int, *, max_score: int) -> FitJob:
+    def plan_refit(self, n_components: int, *, max_score: int) -> Job[Self]:
         """Prepare to fit again."""
         if self.people is None:
             message = "There is nothing to fit: pass the cohort to ScoreCards."
@@ -177,24 +181,24 @@ class CardsState(UndoRedo, param.Parameterized):
         def work(progress: Progress | None) -> ScoredModel:
             return ScoredModel.of(fit_with_progress(model, people.cohort, progress), people)
 
-        def done(read: ScoredModel) -> None:
+        def done(state: Self, read: ScoredModel) -> Self:
             pairs = match_phenotypes(old.read.phenotypes, read.phenotypes)
             text = f"Fitted {n_components} phenotypes with scores up to {max_score}"
-            code = f"state.refit({n_components}, max_score={max_score})"
+            code = f"refit({n_components}, max_score={max_score})"
             annotations = old.annotations.carried_over(pairs)
             names = [annotation.name for _, annotation in annotations.items if annotation.name]
             kept = f" Names kept: {', '.join(names)}." if names else ""
-            self._step(CardsView(read, annotations), text, code)
-            self.message = f"{text}.{kept}"
+            fitted = state.step_to(CardsView(read, annotations), text, code)
+            return fitted.replace(message=f"{text}.{kept}")
 
-        return FitJob(f"Fitting {n_components} phenotypes", work, done)
+        return Job(f"Fitting {n_components} phenotypes", work, done)
 
     def refit(
         self, n_components: int, *, max_score: int, progress: Callable[..., None] | None = None
-    ) -> None:
+    ) -> Self:
         """Fit again, and show the new phenotypes."""
         job = self.plan_refit(n_components, max_score=max_score)
-        job.done(job.work(progress))
+        return job.done(self, job.work(progress))
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -205,24 +209,26 @@ class CardsState(UndoRedo, param.Parameterized):
             message = f"There is no phenotype {phenotype}; they are numbered 0 to {n - 1}."
             raise ValueError(message)
 
-    def _annotate(self, phenotype: int, text: str, code: str, **changes: str) -> None:
+    def _annotate(self, phenotype: int, text: str, code: str, **changes: str) -> Self:
         """Take a step that says something of a phenotype, unless it was said before."""
         self._require(phenotype)
         known = self.annotations.of(phenotype)
         annotation = replace(known, **changes)
         if replace(annotation, on=known.on) == known:
-            self.message = f"It was so already: {text}."
-            return
-        self._step(
-            CardsView(self.view.read, self.annotations.replaced(phenotype, annotation)), text, code
-        )
+            return self.tell(f"It was so already: {text}.", tone="done")
+        annotations = self.annotations.replaced(phenotype, annotation)
+        return self.step_to(CardsView(self.view.read, annotations), text, code)
 
-    def _go(self, history: History[CardsView], message: str) -> None:
-        """Stand somewhere in the history; the model that is shown keeps what is said."""
-        n = len(history.value.read.phenotypes)
-        picked = min(self.phenotype, n - 1)
-        other = self.other if self.other is not None and self.other < n else None
-        with param.edit_constant(self):
-            self.param.update(history=history, message=message, phenotype=picked, other=other)
-        notes = dict(getattr(self.model, "annotations_", None) or {})
-        self.model.annotations_ = notes | self.annotations.to_annotations()
+    def follow(self, value: CardsView) -> dict[str, Any]:
+        """Pick phenotypes that are there."""
+        n = len(value.read.phenotypes)
+        there = self.other is not None and self.other < n
+        kept = {"phenotype": min(self.phenotype, n - 1), "other": self.other if there else None}
+        same = value.read is self.view.read
+        return kept if same else kept | {"paging": FIRST_PAGE}
+
+
+@remembered
+def disclosed(_: CardsState, counted: Any, threshold: int) -> DisclosedCounts:
+    """Return numbers of patients without small ones."""
+    return DisclosedCounts(counted, threshold)

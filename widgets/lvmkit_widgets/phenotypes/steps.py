@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.ui.tabs import StepsBar
@@ -11,22 +11,20 @@ from lvmkit_widgets.ui.tabs import StepsBar
 class PhenotypeStepsBar(StepsBar[CardsState]):
     """Undo and redo, who marks, and whether small counts are hidden."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "threshold", "author"})
-
-    def options(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def options(self, state: CardsState) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the other controls and their values."""
-        state = self.state
+        rule = state.disclosure
         author = {
             "name": "author",
             "kind": "text",
             "label": "Who marks",
             "placeholder": "your name (optional)",
         }
-        hide = {"name": "hide", "kind": "check", "label": f"Hide counts below {state.threshold}"}
+        hide = {"name": "hide", "kind": "check", "label": f"Hide counts below {rule.threshold}"}
         controls = [author, *([hide] if state.private and state.known else [])]
-        return controls, {"hide": state.hide_small, "author": state.author}
+        return controls, {"hide": rule.on_screen, "author": state.author}
 
-    def take(self, values: dict[str, Any]) -> None:
+    def take(self, state: CardsState, values: dict[str, Any]) -> CardsState:
         """Take the settings."""
         author = " ".join(str(values.get("author") or "").split())
-        self.state.param.update(hide_small=bool(values.get("hide")), author=author)
+        return state.replace(author=author).disclose(on_screen=bool(values.get("hide")))

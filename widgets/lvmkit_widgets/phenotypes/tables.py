@@ -12,7 +12,7 @@ from lvmkit_widgets.phenotypes.state import CardsState
 
 def phenotypes_table(state: CardsState) -> pd.DataFrame:
     """Return one row per phenotype."""
-    phenotypes, figures, rows = state.phenotypes, state.shared_figures, []
+    phenotypes, figures, rows = state.phenotypes, state.figures, []
     for r in range(len(phenotypes)):
         annotation = state.annotations.of(r)
         row: dict[str, Any] = {

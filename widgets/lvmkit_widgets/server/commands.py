@@ -14,6 +14,7 @@ from typing import Any
 
 from lvmkit.core.folders import expanded
 from lvmkit.core.reading import require_file
+from lvmkit.disclosure.rule import THRESHOLD
 from lvmkit_widgets.server.option_types import count, text_of
 from lvmkit_widgets.server.shared import Shared
 
@@ -227,7 +228,7 @@ def _tree_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--leaves", type=count, metavar="K", help="leaves at most (all of the depth)"
     )
-    _add_number(parser, "--smallest", "N", "fewest records of a leaf", default=11)
+    _add_number(parser, "--smallest", "N", "fewest records of a leaf", default=THRESHOLD)
 
 
 def _tree(options: Options) -> Factory:

@@ -8,8 +8,9 @@ import pandas as pd
 
 from lvmkit.charts import cluster_stability_chart, cluster_stability_table, svg
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name, not_drawn
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Picture, Table
 
 
@@ -17,18 +18,17 @@ class ClusterStabilityTab(Tab[StabilityState]):
     """Bars, and the numbers beside them."""
 
     title: ClassVar[str] = "Clusters"
-    depends: ClassVar[frozenset[str]] = frozenset({"version", "method", "value"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.bars = Picture(
+        bars = Picture(
             title="Which clusters reappear",
             help="Each cluster is looked for in every other fit; its Jaccard index is the part of the "
             "members of both, it and its best match, that they share. From 0.75 on it reappears, below "
             "0.5 it dissolves (Hennig 2007).",
             download="cluster-stability",
         )
-        self.table = Table(
+        table = Table(
             title="Numbers",
             help="Mean, least and largest Jaccard index over the fits. Where a cluster swaps a tenth or more of "
             "its members with another one, that one is named, with the part of both that changes over.",
@@ -37,17 +37,18 @@ class ClusterStabilityTab(Tab[StabilityState]):
             download="cluster-stability.csv",
             empty=NOTHING,
         )
-        self.components = {"bars": self.bars, "clusters": self.table}
+        self.components = {"bars": bars, "clusters": table}
         self.layout = ["bars", "clusters"]
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if self.changed("study", state.study, state.picked):
-            self.bars.param.update(svg=draw_bars(state), alt=f"Stability: {cell_name(state)}")
-            self.table.rows = rows_of(state)
+    def fields(self, state: StabilityState) -> Fields:
+        """Show the clusters that are looked at."""
+        why = not_drawn(state)
+        drawn = "" if why else draw_bars(state)
+        bars = {"svg": drawn, "alt": f"Stability: {cell_name(state)}", "caption": why}
+        return {"bars": bars, "clusters": {"rows": rows_of(state)}}
 
 
+@remembered
 def draw_bars(state: StabilityState) -> str:
     """Draw the clusters that are looked at."""
     study = state.study

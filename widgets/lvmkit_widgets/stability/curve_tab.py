@@ -10,8 +10,8 @@ from lvmkit.charts import stability_curve_chart, stability_curve_table, svg
 from lvmkit.scores.stability.verdict import REAPPEARS
 from lvmkit_widgets.stability.repeats import Cell
 from lvmkit_widgets.stability.state import GOAL, StabilityState
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Picture, Table
 
 WAIT = "The first results appear here within a moment."
@@ -21,20 +21,17 @@ class CurveTab(Tab[StabilityState]):
     """Every method and value."""
 
     title: ClassVar[str] = "Comparison"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"version", "method", "value", "values", "n_repeats"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.curve = Picture(
+        curve = Picture(
             title="Stability against the number of clusters",
             help="Adjusted Rand index of two fits to different rows: 1 where the same rows come together "
             "again, about 0 where only chance agrees. Recommended is the largest number whose mean reaches "
             f"{GOAL:g}, or, where none does, the largest within one standard error of the best.",
             download="stability",
         )
-        self.table = Table(
+        table = Table(
             title="Pick one to look at its clusters",
             help="Reappear: clusters whose mean Jaccard index with their best match in other fits is "
             f"{REAPPEARS:g} or more. Sample: so far of a sample of the rows.",
@@ -44,41 +41,37 @@ class CurveTab(Tab[StabilityState]):
             download="stability.csv",
             empty="Nothing has been measured yet.",
         )
-        self.components = {"curve": self.curve, "values": self.table}
+        self.components = {"curve": curve, "values": table}
         self.layout = ["curve", "values"]
 
-    def attach(self, state: StabilityState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.table.columns = columns_of(state.subject.what)
+        self.events = {"values.pick": pick_row}
+
+    def initial(self, state: StabilityState) -> Fields:
+        """Name what is compared."""
         against = "depth" if state.subject.what == "depths" else "number of clusters"
-        self.curve.title = f"Stability against the {against}"
+        title = f"Stability against the {against}"
+        return {"curve": {"title": title}, "values": {"columns": columns_of(state.subject.what)}}
 
-    def show_selection(self) -> None:
+    def picks(self, state: StabilityState) -> Fields:
         """Show what is picked."""
-        self.table.selected = row_id(self.state.picked)
+        return {"values": {"selected": row_id(state.picked)}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if self.changed("all", state.version, state.n_repeats, tuple(state.values)):
-            self.table.rows = rows_of(state)
-            drawn = draw_curve(state)
-            text = " ".join(f"{name}: {why}" for name, why in state.table().attrs["why"].items())
-            name, wait = ("stability", "") if drawn else ("", WAIT)
-            self.curve.param.update(svg=drawn, alt=text or WAIT, caption=wait, download=name)
-        self.show_selection()
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("values", "pick", self._pick)
-
-    def _pick(self, key: str) -> None:
-        """Look at another method or value."""
-        method, _, value = str(key).rpartition(" · ")
-        self.state.pick(method, int(value))
+    def fields(self, state: StabilityState) -> Fields:
+        """Show every method and value."""
+        drawn = draw_curve(state)
+        why = " ".join(f"{name}: {why}" for name, why in state.table().attrs["why"].items())
+        name, wait = ("stability", "") if drawn else ("", WAIT)
+        curve = {"svg": drawn, "alt": why or WAIT, "caption": wait, "download": name}
+        return {"curve": curve, "values": {"rows": rows_of(state)}}
 
 
+def pick_row(state: StabilityState, key: str) -> StabilityState:
+    """Look at another method or value."""
+    method, _, value = str(key).rpartition(" · ")
+    return state.pick(method, int(value))
+
+
+@remembered
 def draw_curve(state: StabilityState) -> str:
     """Draw every method and value."""
     table = state.table()
@@ -115,7 +108,7 @@ def rows_of(state: StabilityState) -> list[dict[str, Any]]:
     best = state.table().attrs["recommended"]
     order = list(state.subject.methods)
     rows = []
-    for cell in sorted(state.cells(), key=lambda cell: (order.index(cell.method), cell.value)):
+    for cell in sorted(state.every_cell(), key=lambda cell: (order.index(cell.method), cell.value)):
         study = state.study_of(cell)
         row: dict[str, Any] = {"id": row_id(cell), **cell._asdict()}
         if study is not None:

@@ -6,26 +6,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import param
-
 from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab, draw_bars, rows_of
-from lvmkit_widgets.stability.consensus_tab import ConsensusTab, draw_consensus
+from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab
+from lvmkit_widgets.stability.consensus_tab import ConsensusTab
 from lvmkit_widgets.stability.curve_tab import CurveTab, row_id
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.export_tab import StabilityExportTab
 from lvmkit_widgets.stability.options import checked_repeats
 from lvmkit_widgets.stability.run_form import RunForm
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.verdict_tab import VerdictText, cell_name, verdict_of
+from lvmkit_widgets.stability.verdict_tab import VerdictText
 from lvmkit_widgets.ui.page import target_of
-from lvmkit_widgets.ui.tabs import TabbedDashboard
+from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.ui.words import small_counts
 
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
-NOT_SAVED = f"A saved page holds {SAVED_CASES} of these pictures; this one is not among them."
 
 
 class StabilityPanel(TabbedDashboard[StabilityState]):
@@ -68,8 +65,6 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
     2
     """
 
-    heading_depends = frozenset({"values", "chosen", "n_repeats", "protocol", "threshold"})
-
     @checked()
     def __init__(
         self,
@@ -81,7 +76,7 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
         n_repeats: int = 5,
     ) -> None:
         subject = Subject(estimator, cohort, methods)
-        state = StabilityState(subject, values=values, n_repeats=checked_repeats(n_repeats))
+        state = StabilityState.of(subject, values=values, n_repeats=checked_repeats(n_repeats))
         self._summary, self._run = VerdictText(), RunForm()
         tabs = [CurveTab(), ClusterStabilityTab(), ConsensusTab(), StabilityExportTab()]
         super().__init__(
@@ -123,47 +118,28 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
             self.measure()
         return super().to_html(path)
 
-    def _page_cases(self) -> list[dict[str, Any]]:
-        """Return what else a saved page shows when the reader picks another method or value."""
-        state, shown, cells = self.state, self.state.picked, self.state.cells()
-        known = [cell for cell in cells if state.study_of(cell) is not None]
-        answers: dict[str, dict[str, Any]] = {}
-        # what is picked only for a case must not be drawn on the screen
-        with param.parameterized.discard_events(state):
-            try:
-                for cell in cells:
-                    state.pick(*cell)
-                    answers[row_id(cell)] = case_of(state, drawn=cell not in known[SAVED_CASES:])
-            finally:
-                state.pick(*shown)
-        return [{"when": "values.selected", "cases": answers}]
+    def _page_state(self) -> StabilityState:
+        """Return the state that a saved page shows, with pictures of what is measured."""
+        state = self.state
+        known = [cell for cell in state.cells() if state.study_of(cell) is not None]
+        return state.for_others.replace(held=frozenset(known[:SAVED_CASES]))
 
-    def _heading(self) -> dict[str, str]:
+    def _page_cases(self, state: StabilityState) -> Iterable[Cases[StabilityState]]:
+        """Return what happens when the reader of a saved page picks another method or value."""
+        states = {row_id(cell): state.pick(*cell) for cell in state.cells()}
+        return [Cases("values.selected", states, only=["verdict", "clusters", "bars", "blocks"])]
+
+    def _heading(self, state: StabilityState) -> dict[str, str]:
         """Title, subtitle and footer."""
-        state, subject = self.state, self.state.subject
+        subject = state.subject
         n = f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns"
         unweighted = not_weighted(subject.cohort)
         plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
+        parts = [n, plan, f"{state.n_repeats} repeats of each", unweighted]
+        told = small_counts(state.disclosure.threshold, hidden=True)
         return {
             "title": f"Stability of {subject.name}",
-            "subtitle": " · ".join(
-                filter(None, [n, plan, f"{state.n_repeats} repeats of each", unweighted])
-            ),
+            "subtitle": " · ".join(filter(None, parts)),
             "footer": "Clusters keep the numbers of the model. "
-            f"{small_counts(state.threshold, hidden=True)} Nothing is told of clusters as small as that.",
+            f"{told} Nothing is told of clusters as small as that.",
         }
-
-
-def case_of(state: StabilityState, *, drawn: bool) -> dict[str, Any]:
-    """Describe what a saved page shows of the method and value that are looked at."""
-    caption = "" if drawn else NOT_SAVED
-    return {
-        "verdict.text": verdict_of(state),
-        "clusters.rows": rows_of(state),
-        "bars.svg": draw_bars(state) if drawn else "",
-        "bars.alt": f"Stability: {cell_name(state)}",
-        "bars.caption": caption,
-        "blocks.svg": draw_consensus(state, blocks=True) if drawn else "",
-        "blocks.alt": f"Consensus of {cell_name(state)}",
-        "blocks.caption": caption,
-    }

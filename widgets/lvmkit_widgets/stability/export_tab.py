@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import lvmkit
 from lvmkit import charts
@@ -78,20 +78,19 @@ EXPORTS: tuple[Export[StabilityState], ...] = (
 class StabilityExportTab(ExportTab[StabilityState]):
     """Buttons that hand over files."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"method", "value"})
     exports = EXPORTS
 
-    def note(self) -> str:
+    def note(self, state: StabilityState) -> str:
         """Say what is looked at, and what files hold."""
-        state = self.state
+        least = state.disclosure.threshold
         return (
-            f"Looked at: {cell_name(state)}. Sizes below {state.threshold} are hidden everywhere. In Python, "
+            f"Looked at: {cell_name(state)}. Sizes below {least} are hidden everywhere. In Python, "
             f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
             f"measured the buttons wait; a cancel frees them. {TWICE}"
         )
 
-    def content(self, export: Export[StabilityState], file: str) -> bytes:
+    def content(self, export: Export[Any], state: StabilityState, file: str) -> bytes:
         """Make the contents of a file, once something is measured."""
-        if self.state.study is None and export.name != "model":
+        if state.study is None and export.name != "model":
             raise ValueError(NOTHING)
-        return super().content(export, file)
+        return super().content(export, state, file)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from lvmkit_widgets.stability.options import MOST_REPEATS, parsed_values, written_values
 from lvmkit_widgets.stability.repeats import Outcome
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.sync import asked_by
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form
 
 PROTOCOLS = [
@@ -22,8 +21,6 @@ PROTOCOLS = [
 
 class RunForm(Tab[StabilityState]):
     """The plan, and the work: one repeat after the other, shown as soon as it is there."""
-
-    depends: ClassVar[frozenset[str]] = frozenset({"values", "chosen", "n_repeats", "protocol"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -37,23 +34,26 @@ class RunForm(Tab[StabilityState]):
         self.layout = "run"
         self._total = 0
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        self.form.controls = controls_of(state)
-        self.form.values = {
+        self.events = {
+            "run.pressed": lambda _state, _button: lambda _board: self._asked(),
+            "status.seen": lambda _state, _seen: lambda _board: self._begin(),
+        }
+
+    def fields(self, state: StabilityState) -> Fields:
+        """Show the plan."""
+        values = {
             "values": written_values(state.values),
             "n_repeats": state.n_repeats,
             "methods": list(state.chosen),
             "protocol": state.protocol,
         }
+        return {"run": {"controls": controls_of(state), "values": values}}
 
-    def connect(self, board: Dashboard) -> None:
+    def connect(self, board: Any) -> None:
         """Listen to the reader."""
-        self._board: Any = board
+        super().connect(board)
+        self._board = board
         self._status: Any = board.components["status"]
-        board.listen("run", "pressed", lambda _: self._asked())
-        board.listen("status", "seen", lambda _: self._begin())
 
     def measure(self) -> None:
         """Measure what is still to be measured; in a browser, repeat by repeat beside the reader."""
@@ -61,7 +61,7 @@ class RunForm(Tab[StabilityState]):
             self._board.say("Still at work. Wait for it to end, or cancel it first.", state=None)
             return
         self._status.waiting = False
-        self._total = len(self.state.todo())
+        self._total = len(self._board.state.todo())
         if not self._total:
             self._board.say("Everything is measured. Ask for more repeats to go on.", state="info")
             return
@@ -76,12 +76,12 @@ class RunForm(Tab[StabilityState]):
 
     def _asked(self) -> None:
         """Take the plan of the form, and begin."""
-        values, state = self.form.values, self.state
+        values, state = self.form.values, self._board.state
         if values.get("n_repeats") is None:
             message = f"Say how many repeats to make, from 1 to {MOST_REPEATS}."
             raise ValueError(message)
         wanted = parsed_values(str(values.get("values") or ""))
-        state.plan(
+        self._board.state = state.plan(
             values=wanted,
             chosen=[str(name) for name in values.get("methods") or []],
             n_repeats=int(values["n_repeats"]),
@@ -91,7 +91,8 @@ class RunForm(Tab[StabilityState]):
 
     def _next(self) -> None:
         """Measure the next repeat."""
-        todo = self.state.todo()
+        state = self._board.state
+        todo = state.todo()
         done = self._total - len(todo)
         piece = todo[0]
         on = " on a sample" if piece.sampled else ""
@@ -103,7 +104,7 @@ class RunForm(Tab[StabilityState]):
 
             try:
                 progress(label, done / self._total)
-                return self.state.measured(piece, tell)
+                return state.measured(piece, tell)
             except Cancelled:
                 return Outcome(piece, None)
 
@@ -111,8 +112,8 @@ class RunForm(Tab[StabilityState]):
 
     def _took(self, outcome: Outcome) -> None:
         """Show a repeat, and go on with the next."""
-        self.state.take(outcome)
-        todo = self.state.todo()
+        state = self._board.state = self._board.state.take(outcome)
+        todo = state.todo()
         stopped = self._board.cancelled or (outcome.study is None and not outcome.failed)
         if stopped or not todo:
             self._end(len(todo), stopped=stopped and bool(todo))
@@ -127,7 +128,8 @@ class RunForm(Tab[StabilityState]):
             self._board.say(f"Stopped. {kept} “Measure” goes on from there.", state="info")
             return
         failed = [
-            f"{cell.method}, {cell.value}: {why}" for cell, why in self.state.failures.items()
+            f"{cell.method}, {cell.value}: {why}"
+            for cell, why in self._board.state.failures.items()
         ]
         if failed:
             more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""

@@ -2,64 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-import param
 
 from lvmkit.core.typing import Labels
 from lvmkit.disclosure import suppression
 from lvmkit.disclosure.text import shown_count
 from lvmkit.scores import StabilityStudy
 from lvmkit.scores.stability.compare import Recommendation, recommendation
-from lvmkit.scores.stability.refits import PROTOCOLS
 from lvmkit_widgets.stability.data import Subject
-from lvmkit_widgets.stability.options import (
-    MOST_REPEATS,
-    checked_protocol,
-    checked_repeats,
-    checked_values,
-)
+from lvmkit_widgets.stability.options import checked_protocol, checked_repeats, checked_values
 from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece, measured, quiet
+from lvmkit_widgets.ui.state import State, remembered
 
 GOAL = 0.9  # mean index that is called stable
+Studies = Mapping[Cell, StabilityStudy]
 
 
-class StabilityState(param.Parameterized):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class StabilityState(State):
     """Studies of methods and values, which of them is looked at, and what is still to be measured."""
 
-    method = param.String(default="", doc="Whose clusters are looked at.")
-    value = param.Integer(default=2, doc="Number of clusters, or depth, that is looked at.")
-    values = param.List(default=[], doc="Numbers of clusters, or depths, that are compared.")
-    chosen = param.List(default=[], doc="Names of the methods that are compared.")
-    n_repeats = param.Integer(default=5, bounds=(1, MOST_REPEATS), doc="Repeats of each.")
-    protocol: Any = param.Selector(
-        default="overlapping", objects=list(PROTOCOLS), doc="What is compared."
-    )
-    threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
-    version = param.Integer(default=0, doc="Grows with every result.")
-    message = param.String(default="", doc="What the last step did, in words.")
+    subject: Subject
+    method: str  # Whose clusters are looked at
+    value: int  # Number of clusters, or depth, that is looked at
+    values: tuple[int, ...]  # Numbers of clusters, or depths, that are compared
+    chosen: tuple[str, ...]  # Names of the methods that are compared
+    n_repeats: int = 5  # Of each
+    protocol: str = "overlapping"  # What is compared
+    studies: Studies = dataclasses.field(default_factory=dict)  # Of all rows
+    previews: Studies = dataclasses.field(default_factory=dict)  # Of the sample
+    failures: Mapping[Cell, str] = dataclasses.field(default_factory=dict)  # Why there is no study
+    held: frozenset[Cell] | None = None  # Pictures in a page; None while Python answers
 
-    def __init__(
-        self, subject: Subject, *, values: Iterable[int] | None = None, n_repeats: int = 5
-    ) -> None:
-        self.subject = subject
+    @classmethod
+    def of(
+        cls, subject: Subject, *, values: Iterable[int] | None = None, n_repeats: int = 5
+    ) -> Self:
+        """Return the state in which nothing is measured."""
         given = subject.values() if values is None else checked_values(values, name="values")
         own = subject.own if subject.own in given or values is None else given[0]
-        super().__init__(
+        return cls(
+            subject=subject,
             method=subject.name,
             value=own,
-            values=sorted({*given, own} if subject.parameter else given),
-            chosen=list(subject.methods),
+            values=tuple(sorted({*given, own}) if subject.parameter else given),
+            chosen=tuple(subject.methods),
             n_repeats=n_repeats,
         )
-        self.studies: dict[Cell, StabilityStudy] = {}
-        self.previews: dict[Cell, StabilityStudy] = {}
-        self.failures: dict[Cell, str] = {}
-        self._table: tuple[Any, pd.DataFrame] | None = None
 
     # -- what there is -----------------------------------------------------------------------
 
@@ -81,63 +76,36 @@ class StabilityState(param.Parameterized):
         """Tell whether what is known of a cell rests on a sample of the rows."""
         return cell not in self.studies and cell in self.previews
 
-    def cells(self) -> list[Cell]:
-        """Return what is compared: what is looked at first, then the estimator, then the others."""
+    def every_cell(self) -> list[Cell]:
+        """Return what is compared: the estimator, then the others."""
         subject = self.subject
-        fixed = subject.parameter is None
-        mine = [subject.own] if fixed else self.values
+        mine = [subject.own] if subject.parameter is None else self.values
         order = [name for name in subject.methods if name in self.chosen]
         every = [Cell(n, v) for n in order for v in (mine if n == subject.name else self.values)]
-        first = [cell for cell in every if cell == self.picked]
-        return [cell for cell in dict.fromkeys([*first, *every]) if cell not in self.failures]
+        return [cell for cell in dict.fromkeys(every) if cell not in self.failures]
+
+    def cells(self) -> list[Cell]:
+        """Return what is compared, and first what is looked at."""
+        return sorted(self.every_cell(), key=lambda cell: cell != self.picked)
 
     def table(self) -> pd.DataFrame:
         """Tabulate every repeat."""
-        known = self.version, tuple(self.values), tuple(self.chosen)
-        if self._table is None or self._table[0] != known:  # every part asks for it
-            self._table = known, self._tabulated()
-        return self._table[1].copy()
-
-    def _tabulated(self) -> pd.DataFrame:
-        """Tabulate every repeat anew."""
-        rows: list[tuple[Any, ...]] = []
-        order = list(self.subject.methods)
-        for cell in sorted(self.cells(), key=lambda cell: (order.index(cell.method), cell.value)):
-            study = self.study_of(cell)
-            for repeat in range(0 if study is None else study.n_repeats):
-                assert study is not None
-                found, ari = int(study.found[repeat]), float(study.ari[repeat])
-                rows.append((*cell, found, repeat, ari, self.is_sampled(cell)))
-        columns = ["method", "value", "n_clusters", "repeat", "ari", "sampled"]
-        table = pd.DataFrame(rows, columns=columns)
-        best = {name: self._best(table, name) for name in table["method"].unique()}
-        table["recommended"] = [
-            value == best[name].value
-            for name, value in zip(table["method"], table["value"], strict=True)
-        ]
-        table.attrs = {
-            "recommended": {name: one.value for name, one in best.items()},
-            "why": {name: one.why for name, one in best.items()},
-        }
-        return table
+        return tabulated(self).copy()
 
     def recommended(self, method: str | None = None) -> Recommendation:
         """Choose a value of a method by the rule of `lvmkit.scores.compare_stability`."""
-        return self._best(self.table(), method or self.method)
-
-    def _best(self, table: pd.DataFrame, method: str) -> Recommendation:
-        """Choose a value of a method."""
-        return recommendation(table[table["method"] == method], goal=GOAL)
+        return best_of(tabulated(self), method or self.method)
 
     def hidden(self, study: StabilityStudy) -> Labels:
         """Return the clusters of a study of which nothing is told, because too few rows are in them."""
-        return study.clusters[study.sizes < self.threshold]
+        return study.clusters[study.sizes < self.disclosure.threshold]
 
     def sizes(self, study: StabilityStudy) -> list[int | str]:
         """Return the sizes of a study's clusters as they may be shown."""
-        masked = suppression(study.sizes[:, None], threshold=self.threshold).cells[:, 0]
+        least = self.disclosure.threshold
+        masked = suppression(study.sizes[:, None], threshold=least).cells[:, 0]
         sizes = zip(study.sizes.tolist(), masked, strict=True)
-        return [shown_count(np.nan if gone else n, n, self.threshold) for n, gone in sizes]
+        return [shown_count(np.nan if gone else n, n, least) for n, gone in sizes]
 
     def estimator_at(self, value: int | None = None, *, method: str | None = None) -> Any:
         """Return a method with a number of clusters, or a depth, fitted to all rows, to use it elsewhere."""
@@ -158,30 +126,29 @@ class StabilityState(param.Parameterized):
         chosen: Sequence[str] | None = None,
         n_repeats: int | None = None,
         protocol: str | None = None,
-    ) -> None:
+    ) -> Self:
         """Set what is compared; what is measured already is kept as long as it is of the same protocol."""
         fields: dict[str, Any] = {}
         if values is not None:
-            fields["values"] = checked_values(values)
+            fields["values"] = tuple(checked_values(values))
         if chosen is not None:
             fields["chosen"] = self._known(chosen)
         if n_repeats is not None:
             fields["n_repeats"] = checked_repeats(n_repeats)
         if protocol is not None and protocol != self.protocol:
             fields["protocol"] = checked_protocol(protocol)
-            for known in (self.studies, self.previews, self.failures):
-                known.clear()
+            fields |= {"studies": {}, "previews": {}, "failures": {}}
         wanted = fields.get("values", self.values)
-        own = [self.subject.own] if self.subject.parameter is None else wanted
+        own = (self.subject.own,) if self.subject.parameter is None else wanted
         names = fields.get("chosen", self.chosen)
         method = self.method if self.method in names else names[0]
         mine = own if method == self.subject.name else wanted
         value = self.value if self.value in mine else mine[0]
-        self.param.update(**fields, method=method, value=value, version=self.version + 1)
+        return self.replace(**fields, method=method, value=value)
 
-    def pick(self, method: str, value: int) -> None:
+    def pick(self, method: str, value: int) -> Self:
         """Look at another method or value."""
-        self.param.update(method=method, value=value)
+        return self.replace(method=method, value=value)
 
     def todo(self) -> list[Piece]:
         """Return what is still to be measured: first all of it on a sample, then repeat by repeat."""
@@ -204,30 +171,60 @@ class StabilityState(param.Parameterized):
         resume = None if piece.sampled else self.studies.get(piece.cell)
         return measured(self.subject, piece, resume=resume, progress=progress)
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: Outcome) -> Self:
         """Take what was measured, unless another protocol was asked for meanwhile."""
-        if outcome.piece.protocol != self.protocol:
-            return
-        cell = outcome.piece.cell
+        piece, cell = outcome.piece, outcome.piece.cell
+        if piece.protocol != self.protocol:
+            return self
         if outcome.failed:
-            self.failures[cell] = outcome.failed
-        elif outcome.study is not None:
-            home = self.previews if outcome.piece.sampled else self.studies
-            home[cell] = outcome.study
-        self.version += 1
+            return self.replace(failures={**self.failures, cell: outcome.failed})
+        if outcome.study is None:
+            return self
+        home = "previews" if piece.sampled else "studies"
+        return self.replace(**{home: {**getattr(self, home), cell: outcome.study}})
 
     def study_shown(self) -> StabilityStudy | None:
         """Return the study that is looked at, with the goal of now."""
         study = self.study
         if study is None:
             return None
-        return replace(study, planned=max(self.n_repeats, study.n_repeats))
+        return dataclasses.replace(study, planned=max(self.n_repeats, study.n_repeats))
 
-    def _known(self, chosen: Sequence[str]) -> list[str]:
+    def _known(self, chosen: Sequence[str]) -> tuple[str, ...]:
         """Return the methods that were chosen, in their order."""
         unknown = [name for name in chosen if name not in self.subject.methods]
         if unknown or not chosen:
             known = ", ".join(self.subject.methods)
             message = f"Choose one or more of the methods {known}."
             raise ValueError(message)
-        return [name for name in self.subject.methods if name in chosen]
+        return tuple(name for name in self.subject.methods if name in chosen)
+
+
+@remembered
+def tabulated(state: StabilityState) -> pd.DataFrame:
+    """Tabulate every repeat; for all who ask, so nobody changes it."""
+    rows: list[tuple[Any, ...]] = []
+    order = list(state.subject.methods)
+    for cell in sorted(state.every_cell(), key=lambda cell: (order.index(cell.method), cell.value)):
+        study = state.study_of(cell)
+        for repeat in range(0 if study is None else study.n_repeats):
+            assert study is not None
+            found, ari = int(study.found[repeat]), float(study.ari[repeat])
+            rows.append((*cell, found, repeat, ari, state.is_sampled(cell)))
+    columns = ["method", "value", "n_clusters", "repeat", "ari", "sampled"]
+    table = pd.DataFrame(rows, columns=columns)
+    best = {name: best_of(table, name) for name in table["method"].unique()}
+    table["recommended"] = [
+        value == best[name].value
+        for name, value in zip(table["method"], table["value"], strict=True)
+    ]
+    table.attrs = {
+        "recommended": {name: one.value for name, one in best.items()},
+        "why": {name: one.why for name, one in best.items()},
+    }
+    return table
+
+
+def best_of(table: pd.DataFrame, method: str) -> Recommendation:
+    """Choose a value of a method."""
+    return recommendation(table[table["method"] == method], goal=GOAL)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Text
 
 NOTHING = "Nothing has been measured yet."
+NOT_SAVED = "A saved page holds {} of these pictures; this one is not among them."
 
 
 class VerdictText(Tab[StabilityState]):
     """Two or three sentences above everything else."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"version", "method", "value", "n_repeats"})
-
     def __init__(self) -> None:
         super().__init__()
-        self.verdict = Text(title="In short", tone="note")
-        self.components = {"verdict": self.verdict}
+        self.components = {"verdict": Text(title="In short", tone="note")}
         self.layout = "verdict"
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        self.verdict.text = verdict_of(self.state)
+    def fields(self, state: StabilityState) -> Fields:
+        """Show the verdict on what is looked at."""
+        return {"verdict": {"text": verdict_of(state)}}
 
 
+@remembered
 def verdict_of(state: StabilityState) -> str:
     """Say how stable the clusters are that are looked at, and what is recommended."""
     study, cell = state.study_shown(), state.picked
@@ -44,6 +42,12 @@ def cell_name(state: StabilityState) -> str:
         return state.method
     deep = state.subject.what == "depths"
     return f"{state.method}, " + (f"depth {state.value}" if deep else f"{state.value} clusters")
+
+
+def not_drawn(state: StabilityState) -> str:
+    """Say why a page has no pictures of what is looked at; "" where it has."""
+    there = state.held is None or state.picked in state.held
+    return "" if there else NOT_SAVED.format(len(state.held or ()))
 
 
 def recommended(state: StabilityState) -> list[str]:

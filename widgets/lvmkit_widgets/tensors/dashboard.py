@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from lvmkit.core import arguments
+from lvmkit.disclosure import Disclosure
 from lvmkit_widgets.tensors import page
 from lvmkit_widgets.tensors.data import checked, modes_of, place_of, samples_of, solutions_of
 from lvmkit_widgets.tensors.export_tab import TensorExportTab
@@ -15,7 +16,7 @@ from lvmkit_widgets.tensors.path_tab import PenaltyPathTab
 from lvmkit_widgets.tensors.samples_tab import SamplesTab
 from lvmkit_widgets.tensors.slices_tab import SlicesTab
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.ui.tabs import TabbedDashboard
+from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 
 TITLE = "Clusters of tensors"
@@ -62,7 +63,7 @@ class TensorExplorer(TabbedDashboard[TensorState]):
     >>> X, y = lvmkit.datasets.make_tensor_mixture("M8", n_samples=60, random_state=0)
     >>> model = lvmkit.TensorNormalMixture(2, penalty=0.3, random_state=0).fit(X)
     >>> board = TensorExplorer(model, X, groups=y)
-    >>> board.state.find(0)
+    >>> board.state = board.state.find(0)
     >>> board.state.modes.entry(0)
     '0 · 0 · 0'
     """
@@ -72,7 +73,6 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         ("cluster", "clusters", "selected", None),
         ("entry", "slices", "entry", None),
     )
-    heading_depends = frozenset({"history", "sets", "shown_set", "hide_small"})
 
     @arguments.checked()
     def __init__(
@@ -88,19 +88,19 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         name: str = "",
     ) -> None:
         solutions = solutions_of(checked(model), path)
-        state = TensorState(
+        state = TensorState.of(
             solutions,
             place_of(solutions, model),
             modes_of(model, X, mode_names, labels=labels),
-            samples=samples_of(model, X, groups),
+            sets=(samples_of(model, X, groups),),
             path=path,
-            private=private,
+            disclosure=Disclosure(private=private, on_screen=False),
         )
         self._name = name
-        choice, slices = ModelForm(), SlicesTab()
+        slices = SlicesTab()
         super().__init__(
             {"status": Status()},
-            frame=[choice],
+            frame=[ModelForm()],
             tabs=[slices, PenaltyPathTab(), SamplesTab(), TensorExportTab(slices.drawn)],
             title=TITLE,
             links=[
@@ -119,15 +119,15 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         ]
         self.show_state(state)
 
-    def _page_fields(self) -> dict[str, dict[str, Any]]:
-        """Return what a saved page has room for."""
-        return page.fixed(self.state)
+    def _page_state(self) -> TensorState:
+        """Return the state that a saved page shows."""
+        return page.page_state(self.state)
 
-    def _page_cases(self) -> list[dict[str, Any]]:
-        """Return what a saved page shows when something else is picked."""
-        return page.cases(self.state)
+    def _page_cases(self, state: TensorState) -> Iterable[Cases[TensorState]]:
+        """Return what happens when the reader of a saved page moves λ."""
+        return page.cases(state)
 
-    def _heading(self) -> dict[str, str]:
+    def _heading(self, state: TensorState) -> dict[str, str]:
         """Title, subtitle and footer."""
         title = f"{TITLE}: {self._name}" if self._name else TITLE
-        return {"title": title, "subtitle": subtitle(self.state), "footer": FOOTER}
+        return {"title": title, "subtitle": subtitle(state), "footer": FOOTER}

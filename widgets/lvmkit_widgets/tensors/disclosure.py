@@ -11,9 +11,11 @@ from lvmkit.charts.posterior_histogram import shown_counts
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit.disclosure.text import coarse, shown_count
-from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
+from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.ui.state import remembered
 
 
+@remembered
 def small_clusters(state: TensorState, index: int) -> tuple[int, ...]:
     """List the clusters whose means and discriminants are hidden now."""
     if not state.suppressing:
@@ -23,17 +25,19 @@ def small_clusters(state: TensorState, index: int) -> tuple[int, ...]:
     fitted = getattr(state.solutions[index].model, "labels_", None)
     if fitted is not None:
         sizes = np.minimum(sizes, np.bincount(np.asarray(fitted), minlength=k))
-    return tuple(int(j) for j in np.flatnonzero(sizes < THRESHOLD))
+    return tuple(int(j) for j in np.flatnonzero(sizes < state.disclosure.threshold))
 
 
+@remembered
 def shown_model(state: TensorState, index: int) -> tuple[Array, Array]:
     """Return what may be shown of means and discriminants, NaN elsewhere."""
     model = state.solutions[index].model
     means = np.array(model.means_, dtype=float)
     weights = np.array(model.discriminants_, dtype=float)
     small = np.array(small_clusters(state, index), dtype=int)
-    if state.suppressing and index != state.index:
-        means = _same_means(means, np.asarray(state.solution.model.means_, dtype=float))
+    first = state.index if state.held is None else state.held.first
+    if state.suppressing and index != first:
+        means = _same_means(means, np.asarray(state.solutions[first].model.means_, dtype=float))
     means[small] = np.nan
     if 0 in small:
         weights[:] = np.nan
@@ -73,43 +77,46 @@ def rounded_bic(state: TensorState) -> Array:
 
 def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:
     """Return the sizes of the clusters as texts or numbers, and their shares."""
-    labels = state.labels(index)
+    labels, least = state.labels(index), state.disclosure.threshold
     whole = np.bincount(labels, minlength=state.solutions[index].n_components).astype(float)
-    shown = shown_counts(whole[:, None], THRESHOLD)[1] if state.suppressing else whole
-    texts = [shown_count(n, int(all_of), THRESHOLD) for n, all_of in zip(shown, whole, strict=True)]
+    shown = shown_counts(whole[:, None], least)[1] if state.suppressing else whole
+    texts = [shown_count(n, int(all_of), least) for n, all_of in zip(shown, whole, strict=True)]
     return texts, shown / len(labels)
 
 
+@remembered
 def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.DataFrame | None:
     """Count known groups by cluster."""
     groups = state.sets[state.shown_set if which is None else which].groups
     if groups is None:
         return None
-    k = state.solutions[index].n_components
+    k, least = state.solutions[index].n_components, state.disclosure.threshold
     names = groups.categories
     counts = np.zeros((k, len(names)))
     np.add.at(counts, (state.labels(index, which), groups.codes), 1)
     cells, totals = (
-        _hidden(counts) if state.suppressing else (counts < 0, np.zeros(len(names), dtype=bool))
+        _hidden(counts, least)
+        if state.suppressing
+        else (counts < 0, np.zeros(len(names), dtype=bool))
     )
     rows: list[dict[str, Any]] = []
     for g, name in enumerate(names):
         shown = np.where(cells[:, g], np.nan, counts[:, g])
         row: dict[str, Any] = {"group": str(name)}
-        row |= {f"c{j}": shown_count(shown[j], int(counts[j, g]), THRESHOLD) for j in range(k)}
+        row |= {f"c{j}": shown_count(shown[j], int(counts[j, g]), least) for j in range(k)}
         total = int(counts[:, g].sum())
-        row["total"] = shown_count(np.nan if totals[g] else total, total, THRESHOLD)
+        row["total"] = shown_count(np.nan if totals[g] else total, total, least)
         rows.append(row)
     table = pd.DataFrame(rows)
     table.attrs["hidden"] = bool(cells.any() or totals.any())
     return table
 
 
-def _hidden(counts: Array) -> tuple[Any, Any]:
+def _hidden(counts: Array, least: int) -> tuple[Any, Any]:
     """Find cells (clusters, groups) and totals of groups that are not shown; sizes of clusters are known."""
-    found = suppression_with_totals(counts, threshold=THRESHOLD)
+    found = suppression_with_totals(counts, threshold=least)
     cells = found.cells.copy()
-    sizes: Labels = np.isnan(shown_counts(counts.sum(axis=1)[:, None], THRESHOLD)[1])
+    sizes: Labels = np.isnan(shown_counts(counts.sum(axis=1)[:, None], least)[1])
     # of a cluster whose size is hidden nothing is told, and its size must not follow from the totals
     cells[sizes] = True
     totals = found.totals | bool(sizes.any())

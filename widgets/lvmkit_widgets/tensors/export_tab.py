@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
 from lvmkit_widgets.tensors.path_tab import draw_sparsity
 from lvmkit_widgets.tensors.state import TensorState
@@ -11,17 +10,12 @@ from lvmkit_widgets.tensors.tables import entries_table, models_table, samples_t
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
 
 NOTE = (
-    "Files for others hold totals: counts below 11, and means and discriminants of clusters with fewer than 11 "
-    f"samples, are hidden. Only the last one has a row for each sample. {TWICE}"
+    "Files for others hold totals: counts below {0}, and means and discriminants of clusters with fewer than {0} "
+    "samples, are hidden. Only the last one has a row for each sample. " + TWICE
 )
 
 
-def sparsity_picture(state: TensorState) -> str:
-    """Draw the sparsity path, without links."""
-    return draw_sparsity(state, state.index, links=False)
-
-
-def exports_of(slice_picture: Callable[[], str]) -> tuple[Export[TensorState], ...]:
+def exports_of(slice_picture: Callable[[TensorState], str]) -> tuple[Export[TensorState], ...]:
     """List what can be taken away; the slice is drawn as the reader sees it."""
     return (
         Export(
@@ -42,14 +36,14 @@ def exports_of(slice_picture: Callable[[], str]) -> tuple[Export[TensorState], .
             "slice",
             "Slice (SVG)",
             "slice.svg",
-            lambda _: slice_picture(),
+            slice_picture,
             "The slice that is shown, as a picture for print.",
         ),
         Export(
             "sparsity",
             "Sparsity path (SVG)",
             "sparsity-path.svg",
-            sparsity_picture,
+            lambda state: draw_sparsity(state, state.index),
             "The strength of entries against λ.",
             offered=lambda state: state.solution.path is not None,
         ),
@@ -70,19 +64,10 @@ def exports_of(slice_picture: Callable[[], str]) -> tuple[Export[TensorState], .
 class TensorExportTab(StepsExportTab[TensorState]):
     """Buttons that hand over files, and the steps taken."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history"})
-
-    def __init__(self, slice_picture: Callable[[], str]) -> None:
+    def __init__(self, slice_picture: Callable[[TensorState], str]) -> None:
         super().__init__()
         self.exports = exports_of(slice_picture)
 
-    def note(self) -> str:
+    def note(self, state: TensorState) -> str:
         """Say what files hold."""
-        return NOTE if self.state.private else ""
-
-    def content(self, export: Export[TensorState], file: str) -> bytes:
-        """Make the contents of a file; in those for others small counts are hidden."""
-        if export.private or export.make is None:
-            return super().content(export, file)
-        with self.state.for_others():
-            return super().content(export, file)
+        return NOTE.format(state.disclosure.threshold) if state.private else ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
+from lvmkit.disclosure.text import is_few
+from lvmkit_widgets.tensors.state import TensorState
 from lvmkit_widgets.ui.words import counted
 
 FOOTER = (
@@ -14,13 +15,13 @@ FOOTER = (
 def subtitle(state: TensorState) -> str:
     """Say how many samples of which shape there are."""
     n, modes = len(state.samples.values), state.modes
-    few = state.suppressing and n < THRESHOLD
+    few = f"<{state.disclosure.threshold} samples"
     shape = " × ".join(f"{size:,}" for size in modes.shape)
     more = [state.samples.name] if len(state.sets) > 1 else []
     return " · ".join(
         [
             *more,
-            f"<{THRESHOLD} samples" if few else counted(n, "sample"),
+            few if is_few(n, state.disclosure.level) else counted(n, "sample"),
             f"{shape} ({' × '.join(modes.names)})",
             state.title_of(state.index),
         ]

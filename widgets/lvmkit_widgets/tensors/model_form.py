@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from lvmkit_widgets.tensors.disclosure import sizes_of
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.history import undo_buttons
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab, pressed
 from lvmkit_widgets.ui.widgets import ClusterList, Form, StepSlider, Text
 
 ABOUT = (
@@ -23,41 +23,36 @@ ABOUT = (
 class ModelForm(Tab[TensorState]):
     """Beside every tab: which model, and which cluster."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "shown_set", "cluster"})
-
     def __init__(self) -> None:
         super().__init__()
-        self.slider = StepSlider(label="λ")
-        self.form = Form(inline=True)
-        self.about = Text(text=ABOUT, tone="note")
-        self.sizes = ClusterList(row_name="samples", comparable=False)
         self.components = {
-            "model": self.slider,
-            "choose": self.form,
-            "about": self.about,
-            "clusters": self.sizes,
+            "model": StepSlider(label="λ"),
+            "choose": Form(inline=True),
+            "about": Text(text=ABOUT, tone="note"),
+            "clusters": ClusterList(row_name="samples", comparable=False),
         }
         self.layout = ["model", "choose", "about", "clusters"]
+        self.events = {
+            "model.selected": lambda state, place: state.choose(state.offered[place]),
+            "choose.pressed": lambda state, name: pressed(state, name) or state.choose_best(),
+            "choose.values": choose_k,
+            "clusters.selected": pick_cluster,
+        }
 
-    def show_selection(self) -> None:
-        """Show what is picked."""
-        along = self.state.along
-        if self.changed("along", along):
-            self.slider.options = [option(self.state, index) for index in along]
-        self.slider.selected = along.index(self.state.index)
-        self.sizes.selected = self.state.cluster
+    def picks(self, state: TensorState) -> Fields:
+        """Show which model and which cluster are looked at."""
+        slider = {"options": options(state), "selected": state.offered.index(state.index)}
+        return {"model": slider, "clusters": {"selected": state.cluster}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        several: list[dict[str, Any]] = [
-            {
-                "name": "k",
-                "kind": "select",
-                "label": "Number of clusters",
-                "options": [[k, str(k)] for k in state.numbers],
-            }
-        ]
+    def fields(self, state: TensorState) -> Fields:
+        """Show the ways to choose a model, and the sizes of its clusters."""
+        numbers = state.numbers
+        several: dict[str, Any] = {
+            "name": "k",
+            "kind": "select",
+            "label": "Number of clusters",
+            "options": [[k, str(k)] for k in numbers],
+        }
         best = {
             "name": "best",
             "kind": "button",
@@ -65,46 +60,39 @@ class ModelForm(Tab[TensorState]):
             "help": "The model to start with: it explains the samples best for the number of entries it needs (BIC).",
             "primary": True,
         }
-        self.form.controls = [
-            *(several if len(state.numbers) > 1 else []),
-            *([best] if len(state.solutions) > 1 else []),
-            *undo_buttons(state.history),
-        ]
-        self.form.visible = len(state.solutions) > 1
-        self.form.values = {"k": state.solution.n_components}
-        self.sizes.param.update(items=items(state, state.index), selected=state.cluster)
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("model", "selected", self._slide)
-        board.listen("choose", "pressed", self._pressed)
-        board.listen("choose", "values", self._set)
-        board.listen("clusters", "selected", self._pick)
-
-    def _slide(self, step: int) -> None:
-        """Look at the model that the slider shows."""
-        index = self.state.along[step]
-        if index != self.state.index:
-            self.state.choose(index)
-
-    def _pick(self, cluster: int | None) -> None:
-        """Look at a cluster."""
-        if cluster is not None and cluster != self.state.cluster:
-            self.state.pick(cluster)
-
-    def _set(self, values: dict[str, Any]) -> None:
-        """Look at another number of clusters."""
-        k = values.get("k")
-        if k is not None and int(k) != self.state.solution.n_components:
-            self.state.choose_n_components(int(k))
-
-    def _pressed(self, name: str) -> None:
-        """Choose in another way, or go a step back or forth."""
-        if not self.state.press(name):
-            self.state.choose_best()
+        form = {
+            "controls": [
+                *([several] if len(numbers) > 1 else []),
+                *([best] if len(state.solutions) > 1 else []),
+                *undo_buttons(state.history),
+            ],
+            "visible": len(state.solutions) > 1,
+            "values": {"k": state.solution.n_components},
+        }
+        return {"choose": form, "clusters": {"items": items(state, state.index)}}
 
 
-def option(state: TensorState, index: int) -> dict[str, Any]:
+def pick_cluster(state: TensorState, cluster: int | None) -> TensorState | None:
+    """Look at a cluster."""
+    return None if cluster is None else state.pick(cluster)
+
+
+def choose_k(state: TensorState, values: dict[str, Any]) -> TensorState | None:
+    """Look at another number of clusters."""
+    k = values.get("k")
+    same = k is None or int(k) == state.solution.n_components
+    return None if same else state.choose_n_components(int(k or 0))
+
+
+@remembered
+def options(state: TensorState) -> list[dict[str, Any]]:
+    """Describe the models for the slider."""
+    held, n = state.offered, len(state.along)
+    part = [f"this page holds {len(held)} of {n} values of λ"] if len(held) < n else []
+    return [option(state, index, *part) for index in held]
+
+
+def option(state: TensorState, index: int, *more: str) -> dict[str, Any]:
     """Describe a model for the slider."""
     one = state.solutions[index]
     notes = ["lowest BIC with this number of clusters"] if one.best else []
@@ -114,7 +102,7 @@ def option(state: TensorState, index: int) -> dict[str, Any]:
         notes.append("no entry is selected: λ is too large to tell samples apart")
     elif not bool(getattr(one.model, "converged_", True)):
         notes.append("not converged: take it with care")
-    return {"label": state.describe(index), "note": "; ".join(notes)}
+    return {"label": state.describe(index), "note": "; ".join([*notes, *more])}
 
 
 def items(state: TensorState, index: int) -> list[dict[str, Any]]:

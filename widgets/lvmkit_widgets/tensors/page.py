@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 
-from lvmkit_widgets.tensors.model_form import items, option
-from lvmkit_widgets.tensors.path_tab import bic_text, draw_bic, draw_numbers, draw_sparsity
-from lvmkit_widgets.tensors.samples_tab import agreement_text, certain_fields, groups_fields
-from lvmkit_widgets.tensors.slices_tab import fields_of, list_of
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.slices_tab import fields_of
+from lvmkit_widgets.tensors.state import HeldModels, TensorState
+from lvmkit_widgets.ui.tabs import Cases
 
 HELD = 12  # models in a page, at most
 ROOM = 1_500_000  # bytes of means and discriminants; with more the page would grow too large
@@ -27,54 +25,13 @@ def held(state: TensorState) -> list[int]:
     return sorted({along[i] for i in spread} | wanted)
 
 
-def fixed(state: TensorState) -> dict[str, dict[str, Any]]:
-    """Return the fields that a saved page shows with other values."""
-    indices = held(state)
-    options = [option(state, index) for index in indices]
-    if len(indices) < len(state.along):
-        part = f"this page holds {len(indices)} of {len(state.along)} values of λ"
-        for told in options:
-            told["note"] = "; ".join(filter(None, [told["note"], part]))
-    shown = {"model": {"options": options, "selected": indices.index(state.index)}}
-    return shown | {
-        name: {"svg": draw(state, state.index, links=False)} for name, draw in _pictures(state)
-    }
+def page_state(state: TensorState) -> TensorState:
+    """Return the state of a page, with what it holds."""
+    return state.for_others.replace(held=HeldModels(state.index, tuple(held(state))))
 
 
-def cases(state: TensorState) -> list[dict[str, Any]]:
-    """Return what a saved page shows when the reader moves λ."""
-    indices = held(state)
-    if len(indices) < 2:
-        return []
-    return [
-        {
-            "when": "model.selected",
-            "cases": {str(i): _case(state, p) for i, p in enumerate(indices)},
-        }
-    ]
-
-
-def _case(state: TensorState, index: int) -> dict[str, Any]:
-    """Return the fields that change with the model."""
-    known = {
-        "slices": fields_of(state, index),
-        "entries": list_of(state, index),
-        "clusters": {"items": items(state, index)},
-        "certain": certain_fields(state, index),
-        "groups": groups_fields(state, index),
-        "agreement": {"text": agreement_text(state, index)},
-        "bic": {"alt": bic_text(state, index)},
-    }
-    found = {
-        f"{name}.{field}": value for name, part in known.items() for field, value in part.items()
-    }
-    pictures = {f"{name}.svg": draw(state, index, links=False) for name, draw in _pictures(state)}
-    return found | pictures
-
-
-def _pictures(state: TensorState) -> list[tuple[str, Any]]:
-    """List the pictures along λ that there are."""
-    if state.solution.path is None:
-        return []
-    numbers = [("numbers", draw_numbers)] if len(state.numbers) > 1 else []
-    return [("sparsity", draw_sparsity), ("bic", draw_bic), *numbers]
+def cases(state: TensorState) -> Iterator[Cases[TensorState]]:
+    """Yield what happens when the reader moves λ."""
+    models = {str(place): state.at(index) for place, index in enumerate(state.offered)}
+    if len(models) > 1:
+        yield Cases("model.selected", models)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
 from lvmkit.charts import (
@@ -14,9 +13,9 @@ from lvmkit.charts import (
 )
 from lvmkit_widgets.tensors.disclosure import groups_of, rounded_bic, small_clusters
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.page import shortened
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Picture, Text
 
 ALONE = (
@@ -38,64 +37,55 @@ class PenaltyPathTab(Tab[TensorState]):
     """The sparsity path, and BIC."""
 
     title: ClassVar[str] = "Along λ"
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.sparsity = Picture(title="Which entries are left", help=HELP, download="sparsity-path")
-        self.bic = Picture(title="Which λ", help=BIC_HELP, download="bic-lambda")
-        self.numbers = Picture(title="How many clusters", help=BIC_HELP, download="bic-clusters")
-        self.alone = Text(text=ALONE, tone="note")
         self.components = {
-            "sparsity": self.sparsity,
-            "bic": self.bic,
-            "numbers": self.numbers,
-            "alone": self.alone,
+            "sparsity": Picture(
+                title="Which entries are left", help=HELP, download="sparsity-path"
+            ),
+            "bic": Picture(title="Which λ", help=BIC_HELP, download="bic-lambda"),
+            "numbers": Picture(title="How many clusters", help=BIC_HELP, download="bic-clusters"),
+            "alone": Text(text=ALONE, tone="note"),
         }
         self.layout = [
             "alone",
             {"row": ["sparsity", ["bic", "numbers"]], "widths": [1.5, 1]},
         ]
+        self.events = {f"{name}.pick": pick_mark for name in ("sparsity", "bic", "numbers")}
 
-    def show_selection(self) -> None:
+    def picks(self, state: TensorState) -> Fields:
         """Show what there is, before it is drawn."""
-        path = self.state.solution.path
-        self.alone.visible = path is None
-        self.sparsity.visible = self.bic.visible = path is not None
-        self.numbers.visible = path is not None and len(self.state.numbers) > 1
+        there = state.solution.path is not None
+        several = there and len(state.numbers) > 1
+        shown = {"sparsity": there, "bic": there, "numbers": several, "alone": not there}
+        return {name: {"visible": visible} for name, visible in shown.items()}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
+    def fields(self, state: TensorState) -> Fields:
+        """Draw what there is."""
+        index = state.index
         if state.solution.path is None:
-            return
-        for part, draw in (
-            (self.sparsity, draw_sparsity),
-            (self.bic, draw_bic),
-            (self.numbers, draw_numbers),
-        ):
-            if part.visible:
-                key = (draw.__name__, state.index, state.suppressing)
-                part.param.update(svg=self.picture(partial(draw, state, state.index), *key))
-        self.sparsity.alt = f"Strength of entries against λ. {state.title_of(state.index)}."
-        self.bic.alt = self.numbers.alt = bic_text(state, state.index)
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        for name in ("sparsity", "bic", "numbers"):
-            board.listen(name, "pick", self._pick)
-
-    def _pick(self, mark: dict[str, str]) -> None:
-        """Look at the model of a place in the path, or of a number of clusters."""
-        state = self.state
-        if "components" in mark:
-            state.choose_n_components(int(mark["components"]))
-            return
-        wanted = state.solution.path.models[int(mark["step"])]
-        state.choose(next(i for i, s in enumerate(state.solutions) if s.model is wanted))
+            return {}
+        alt = f"Strength of entries against λ. {state.title_of(index)}."
+        found = {
+            "sparsity": {"svg": draw_sparsity(state, index), "alt": alt},
+            "bic": {"svg": draw_bic(state, index), "alt": bic_text(state, index)},
+        }
+        if len(state.numbers) > 1:
+            found["numbers"] = {"svg": draw_numbers(state, index), "alt": bic_text(state, index)}
+        return found
 
 
-def draw_sparsity(state: TensorState, index: int, *, links: bool = True) -> str:
+def pick_mark(state: TensorState, mark: dict[str, str]) -> TensorState:
+    """Look at the model of a place in the path, or of a number of clusters."""
+    if "components" in mark:
+        return state.choose_n_components(int(mark["components"]))
+    wanted = state.solution.path.models[int(mark["step"])]
+    return state.choose(next(i for i, s in enumerate(state.solutions) if s.model is wanted))
+
+
+@remembered
+def draw_sparsity(state: TensorState, index: int) -> str:
     """Draw the strength of entries against λ; of models with a hidden cluster none are shown."""
     one = state.solutions[index]
     path, modes = one.path, state.modes
@@ -109,19 +99,23 @@ def draw_sparsity(state: TensorState, index: int, *, links: bool = True) -> str:
     table = sparsity_path_table(
         path, selected=one.step, hidden=hidden, mode_names=modes.names, labels=modes.labels
     )
-    return shortened(svg(sparsity_path_chart(table, width=620, links=links)))
+    return shortened(svg(sparsity_path_chart(table, width=620, links=state.live)))
 
 
-def draw_bic(state: TensorState, index: int, *, links: bool = True) -> str:
+@remembered
+def draw_bic(state: TensorState, index: int) -> str:
     """Draw BIC against λ."""
-    chart = tensor_selection_chart(_table(state, index), against="penalty", width=460, links=links)
+    chart = tensor_selection_chart(
+        _table(state, index), against="penalty", width=460, links=state.live
+    )
     return shortened(svg(chart))
 
 
-def draw_numbers(state: TensorState, index: int, *, links: bool = True) -> str:
+@remembered
+def draw_numbers(state: TensorState, index: int) -> str:
     """Draw BIC against the number of clusters."""
     chart = tensor_selection_chart(
-        _table(state, index), against="n_components", width=460, links=links
+        _table(state, index), against="n_components", width=460, links=state.live
     )
     return shortened(svg(chart))
 
@@ -139,11 +133,12 @@ def bic_text(state: TensorState, index: int) -> str:
 def _table(state: TensorState, index: int) -> Any:
     """Tabulate BIC and error rates with a model marked."""
     one = state.solutions[index]
-    table = state.remembered(f"selection {state.suppressing}", lambda: _whole_table(state))
+    table = _whole_table(state)
     chosen = (table["n_components"] == one.n_components) & (table["step"] == one.step)
     return table.assign(selected=chosen)
 
 
+@remembered
 def _whole_table(state: TensorState) -> Any:
     """Tabulate BIC; error rates only where no count of groups is hidden, since they could be found from these."""
     truth = state.sets[0].groups

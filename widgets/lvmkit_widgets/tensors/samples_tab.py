@@ -15,10 +15,10 @@ from lvmkit.charts import (
 )
 from lvmkit.scores import adjusted_rand, error_rate
 from lvmkit_widgets.tensors.disclosure import groups_of
-from lvmkit_widgets.tensors.state import THRESHOLD, TensorState
+from lvmkit_widgets.tensors.state import TensorState
 from lvmkit_widgets.tensors.tables import samples_table
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Table, Text
 
 EACH = 300  # samples that have a bar each
@@ -41,34 +41,25 @@ class SamplesTab(Tab[TensorState]):
     """Posteriors, samples at the border, known groups."""
 
     title: ClassVar[str] = "Samples"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"history", "hide_small", "sets", "shown_set", "cluster"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.form = Form(inline=True)
-        self.each = Picture(
-            title="Each sample", help=EVERY, download="posteriors", needs_python=True
-        )
-        self.certain = Picture(title="How surely", help=SURELY, download="certainty")
-        self.border = Table(
-            title="Samples at a border",
-            help=BORDER,
-            key="sample",
-            searchable=True,
-            page_size=12,
-            needs_python=True,
-        )
-        self.groups = Table(title="Known groups", help=GROUPS, page_size=20)
-        self.agreement = Text()
         self.components = {
-            "which": self.form,
-            "each": self.each,
-            "certain": self.certain,
-            "border": self.border,
-            "groups": self.groups,
-            "agreement": self.agreement,
+            "which": Form(inline=True),
+            "each": Picture(
+                title="Each sample", help=EVERY, download="posteriors", needs_python=True
+            ),
+            "certain": Picture(title="How surely", help=SURELY, download="certainty"),
+            "border": Table(
+                title="Samples at a border",
+                help=BORDER,
+                key="sample",
+                searchable=True,
+                page_size=12,
+                needs_python=True,
+            ),
+            "groups": Table(title="Known groups", help=GROUPS, page_size=20),
+            "agreement": Text(),
         }
         self.layout = [
             "which",
@@ -76,74 +67,76 @@ class SamplesTab(Tab[TensorState]):
             {"row": ["certain", "border"], "widths": [1, 1.5]},
         ]
 
-    def show_selection(self) -> None:
+        self.events = {
+            "which.values": set_options,
+            "each.pick": lambda state, mark: describe(state, int(mark["sample"])),
+            "border.pick": lambda state, name: describe(state, state.samples.ids.index(name)),
+        }
+
+    def picks(self, state: TensorState) -> Fields:
         """Show what there is, before it is drawn."""
-        samples = self.state.samples
-        self.each.visible = len(samples.values) <= EACH
-        self.groups.visible = samples.groups is not None
+        samples = state.samples
+        each, groups = len(samples.values) <= EACH, samples.groups is not None
+        shown = {"each": {"visible": each}, "groups": {"visible": groups}}
+        return shown | {"border": {"selected": state.sample}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        options = [[i, f"{one.name} ({len(one.values):,})"] for i, one in enumerate(state.sets)]
-        sets = {"name": "set", "kind": "select", "label": "Samples", "options": options}
-        hide = {"name": "hide", "kind": "check", "label": f"Hide counts below {THRESHOLD}"}
-        self.form.controls = [
-            *([sets] if len(options) > 1 else []),
-            *([hide] if state.private else []),
-        ]
-        self.form.values = {"set": state.shown_set, "hide": state.hide_small}
-        self.form.visible = bool(self.form.controls)
-        if self.changed("model", state.index, state.shown_set, state.suppressing, state.cluster):
-            self._draw()
-            self.border.param.update(**border_of(state))
-            self.groups.param.update(**groups_fields(state, state.index))
-            self.agreement.text = agreement_text(state, state.index)
-            self.agreement.visible = bool(self.agreement.text)
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board: Any = board
-        board.listen("which", "values", self._set)
-        board.listen("each", "pick", lambda mark: self._tell(int(mark["sample"])))
-        board.listen("border", "pick", lambda name: self._tell(self.state.samples.ids.index(name)))
-
-    def _set(self, values: dict[str, Any]) -> None:
-        """Take what is to be shown."""
-        which = values.get("set")
-        self.state.param.update(
-            shown_set=self.state.shown_set if which is None else int(which),
-            hide_small=bool(values.get("hide")),
-        )
-
-    def _tell(self, sample: int) -> None:
-        """Say how likely a sample belongs to each cluster."""
-        state = self.state
-        theta = state.posteriors(state.index)[sample]
-        order = np.argsort(-theta, kind="stable")[:4]
-        shares = ", ".join(f"cluster {k} {theta[k]:.1%}" for k in order)
-        group = "" if state.samples.groups is None else f" ({state.samples.groups[sample]})"
-        name = state.samples.ids[sample]
-        self.border.selected = name
-        self._board.say(f"Sample {name}{group}: {shares}.", state="info")
-
-    def _draw(self) -> None:
-        """Draw the posteriors."""
-        state = self.state
-        theta = state.posteriors(state.index)
-        if self.each.visible:
-            table = structure_plot_table(theta, groups=state.samples.groups)
-            self.each.param.update(
-                svg=svg(structure_plot_chart(table, width=760, picked=state.cluster)),
-                alt=f"How likely each of {len(theta):,} samples belongs to each cluster.",
-            )
-        self.certain.param.update(**certain_fields(state, state.index))
+    def fields(self, state: TensorState) -> Fields:
+        """Draw the posteriors, and list the samples at a border and known groups."""
+        text = agreement_text(state, state.index)
+        return {
+            "which": form_of(state),
+            "each": each_fields(state) if len(state.samples.values) <= EACH else {},
+            "certain": certain_fields(state, state.index),
+            "border": border_of(state),
+            "groups": groups_fields(state, state.index),
+            "agreement": {"text": text, "visible": bool(text)},
+        }
 
 
+def form_of(state: TensorState) -> dict[str, Any]:
+    """Describe which samples are shown, and how."""
+    options = [[i, f"{one.name} ({len(one.values):,})"] for i, one in enumerate(state.sets)]
+    sets = {"name": "set", "kind": "select", "label": "Samples", "options": options}
+    told = f"Hide counts below {state.disclosure.threshold}"
+    hide = {"name": "hide", "kind": "check", "label": told}
+    controls = [*([sets] if len(options) > 1 else []), *([hide] if state.private else [])]
+    values = {"set": state.shown_set, "hide": state.disclosure.on_screen}
+    return {"controls": controls, "values": values, "visible": bool(controls)}
+
+
+def set_options(state: TensorState, values: dict[str, Any]) -> TensorState:
+    """Take what is to be shown."""
+    which, hide = values.get("set"), bool(values.get("hide"))
+    shown = state.shown_set if which is None else int(which)
+    sample = state.sample if shown == state.shown_set else None
+    return state.replace(shown_set=shown, sample=sample).disclose(on_screen=hide)
+
+
+def describe(state: TensorState, sample: int) -> TensorState:
+    """Say how likely a sample belongs to each cluster."""
+    theta = state.posteriors(state.index)[sample]
+    order = np.argsort(-theta, kind="stable")[:4]
+    shares = ", ".join(f"cluster {k} {theta[k]:.1%}" for k in order)
+    group = "" if state.samples.groups is None else f" ({state.samples.groups[sample]})"
+    name = state.samples.ids[sample]
+    return state.replace(sample=name).tell(f"Sample {name}{group}: {shares}.")
+
+
+@remembered
+def each_fields(state: TensorState) -> dict[str, Any]:
+    """Draw the posteriors of each sample."""
+    theta = state.posteriors(state.index)
+    table = structure_plot_table(theta, groups=state.samples.groups)
+    picture = svg(structure_plot_chart(table, width=760, picked=state.cluster))
+    alt = f"How likely each of {len(theta):,} samples belongs to each cluster."
+    return {"svg": picture, "alt": alt}
+
+
+@remembered
 def certain_fields(state: TensorState, index: int) -> dict[str, Any]:
     """Draw the histogram of largest posteriors."""
     table = posterior_histogram_table(
-        state.posteriors(index), threshold=THRESHOLD if state.suppressing else None
+        state.posteriors(index), threshold=state.disclosure.level or None
     )
     picked = state.cluster if index == state.index else None
     return {
@@ -152,6 +145,7 @@ def certain_fields(state: TensorState, index: int) -> dict[str, Any]:
     }
 
 
+@remembered
 def border_of(state: TensorState) -> dict[str, Any]:
     """List the samples that might as well belong elsewhere."""
     table = samples_table(state)
@@ -165,9 +159,10 @@ def border_of(state: TensorState) -> dict[str, Any]:
         {"key": "second_posterior", "label": "Posterior", "kind": "percent"},
     ]
     rows, empty = found.to_dict("records"), "No sample is in doubt."
-    return {"columns": columns, "rows": rows, "page": 0, "selected": None, "empty": empty}
+    return {"columns": columns, "rows": rows, "page": 0, "empty": empty}
 
 
+@remembered
 def groups_fields(state: TensorState, index: int) -> dict[str, Any]:
     """Describe known groups by cluster."""
     table = groups_of(state, index)

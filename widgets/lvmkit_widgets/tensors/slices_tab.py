@@ -9,11 +9,12 @@ import numpy as np
 from lvmkit.charts import svg, tensor_slice_chart, tensor_slice_table
 from lvmkit.charts._modes import strongest
 from lvmkit_widgets.tensors.disclosure import shown_model, small_clusters
+from lvmkit_widgets.tensors.model_form import pick_cluster
 from lvmkit_widgets.tensors.state import TensorState
 from lvmkit_widgets.tensors.tables import entries_table
 from lvmkit_widgets.ui.component import packed
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, TensorSlices
 
 MOST = 500  # entries in the list
@@ -34,12 +35,11 @@ class SlicesTab(Tab[TensorState]):
     """A slice as heat map, and the list of selected entries."""
 
     title: ClassVar[str] = "Means and entries"
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small"})
 
     def __init__(self) -> None:
         super().__init__()
         self.slices = TensorSlices(title="A slice of a cluster", help=HELP)
-        self.entries = Table(
+        entries = Table(
             title="Selected entries",
             help=ENTRIES_HELP,
             key="entry",
@@ -48,53 +48,43 @@ class SlicesTab(Tab[TensorState]):
             page_size=14,
             empty="No entry is selected.",
         )
-        self.components = {"slices": self.slices, "entries": self.entries}
+        self.components = {"slices": self.slices, "entries": entries}
         self.layout = {"row": ["slices", "entries"], "widths": [1.5, 1]}
 
-    def attach(self, state: TensorState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
+        self.events = {
+            "slices.cluster": pick_cluster,
+            "slices.entry": TensorState.find,
+            "entries.pick": lambda state, entry: state.find(int(entry)),
+        }
+
+    def initial(self, state: TensorState) -> Fields:
+        """Begin with the first slice along the first two modes."""
         modes = state.modes
         order = len(modes.names)
-        self.slices.param.update(
-            modes=[
-                {"name": name, "labels": list(labels)}
-                for name, labels in zip(modes.names, modes.labels, strict=True)
-            ],
-            rows=0 if order > 1 else -1,
-            columns=1 if order > 1 else 0,
-            at=[0] * order,
-            outlined=state.solution.n_selected <= CROWDED,
-            **fields_of(state, state.index),
-        )
+        named = zip(modes.names, modes.labels, strict=True)
+        return {
+            "slices": {
+                "modes": [{"name": name, "labels": list(labels)} for name, labels in named],
+                "rows": 0 if order > 1 else -1,
+                "columns": 1 if order > 1 else 0,
+                "at": [0] * order,
+                "outlined": state.solution.n_selected <= CROWDED,
+            }
+        }
 
-    def show_selection(self) -> None:
-        """Show what is picked."""
-        state = self.state
-        if self.changed("model", state.index, state.suppressing):
-            self.slices.param.update(**fields_of(state, state.index))
-        self.slices.param.update(cluster=state.cluster, entry=state.entry)
-        self.entries.selected = state.entry
+    def picks(self, state: TensorState) -> Fields:
+        """Show the model and what is picked."""
+        picked = {"cluster": state.cluster, "entry": state.entry}
+        slices = {**fields_of(state, state.index), **picked}
+        return {"slices": slices, "entries": {"selected": state.entry}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        self.entries.param.update(**list_of(self.state, self.state.index))
-        self.show_selection()
+    def fields(self, state: TensorState) -> Fields:
+        """List the selected entries."""
+        return {"entries": list_of(state, state.index)}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("slices", "cluster", self._picked)
-        board.listen("slices", "entry", lambda entry: self.state.find(entry))
-        board.listen("entries", "pick", lambda entry: self.state.find(int(entry)))
-
-    def _picked(self, cluster: int | None) -> None:
-        """Look at a cluster."""
-        if cluster is not None and cluster != self.state.cluster:
-            self.state.pick(cluster)
-
-    def drawn(self) -> str:
+    def drawn(self, state: TensorState) -> str:
         """Draw the slice that the reader sees, without links."""
-        state, view = self.state, self.slices
+        view = self.slices
         means, weights = shown_model(state, state.index)
         k = min(state.cluster, len(means) - 1)
         first = np.zeros((1, *means.shape[1:]))
@@ -124,6 +114,7 @@ def marked(state: TensorState, index: int) -> Any:
     return selected & ~selected.all()
 
 
+@remembered
 def fields_of(state: TensorState, index: int) -> dict[str, Any]:
     """Describe a model for the browser."""
     means, weights = shown_model(state, index)
@@ -137,6 +128,7 @@ def fields_of(state: TensorState, index: int) -> dict[str, Any]:
     }
 
 
+@remembered
 def list_of(state: TensorState, index: int) -> dict[str, Any]:
     """Describe the selected entries of a model for the browser."""
     table = entries_table(state, index)

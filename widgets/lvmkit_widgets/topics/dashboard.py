@@ -8,18 +8,19 @@ from typing import Any
 
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.topics import page
 from lvmkit_widgets.topics.compare_tab import TopicComparisonTab
-from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab
+from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab, has_texts
 from lvmkit_widgets.topics.export_tab import TopicExportTab
 from lvmkit_widgets.topics.fit_form import TopicFitTab
 from lvmkit_widgets.topics.heading import footer, left_out_of, subtitle
+from lvmkit_widgets.topics.page import models_to_pick, saved_words
 from lvmkit_widgets.topics.sidebar import TopicSidebar
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.terms_tab import LINKS, TopicTermsTab
 from lvmkit_widgets.topics.topics_tab import TopicListTab
-from lvmkit_widgets.topics.trends_tab import TrendsTab
-from lvmkit_widgets.ui.tabs import TabbedDashboard
+from lvmkit_widgets.topics.trends_tab import TrendsTab, wants_shares
+from lvmkit_widgets.ui.jobs import Progress
+from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status, Text
 
 
@@ -55,7 +56,7 @@ class TopicRelevance(TabbedDashboard[TopicState]):
     >>> cohort = lvmkit.datasets.load_discharges()[:2000]
     >>> model = lvmkit.BernoulliMixture(n_components=4).fit(cohort)
     >>> board = TopicRelevance(model, cohort)
-    >>> board.state.rename(0, "Heart")
+    >>> board.state = board.state.rename(0, "Heart")
     >>> model.annotations_["topic_names"]
     {'0': 'Heart'}
     """
@@ -65,7 +66,6 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         ("lambda", "relevance", "balance", (0, 1)),
         ("search", "relevance", "search", None),
     )
-    heading_depends = frozenset({"versions", "position", "hide_small", "read"})
 
     @checked()
     def __init__(
@@ -82,11 +82,11 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         corpus = None
         if cohort is not None:
             corpus = Corpus(cohort, texts=texts, private=private, name=name)
-        state = TopicState(models, corpus)
+        state = TopicState.of(models, corpus)
         self._name = name or ("" if corpus is None else corpus.name)
         self._strip, self._reading = TopicSidebar(), TopicDocumentsTab()
-        self._trends = TrendsTab(self._reading)
-        self._texts = False
+        self._trends = TrendsTab()
+        self._texts, self._at_work = False, False
         first = [TopicTermsTab(), TopicListTab(), self._reading, TopicComparisonTab(), self._trends]
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
@@ -136,25 +136,69 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         with self.batch():
             try:
                 self._texts, documents.needs_python = texts, not texts
-                state.read_all(state.versions)
+                self.state = state.read_all(state.versions)
                 return super().to_html(path)
             finally:
                 self._texts, documents.needs_python = False, False
 
-    def _page_fields(self) -> dict[str, dict[str, Any]]:
-        """Return the words that a saved page has room for, and documents if they are asked for."""
-        return page.fixed(self.state, self._trends, texts=self._texts)
+    def _page_state(self) -> TopicState:
+        """Return the state that a saved page shows, with the words that it has room for."""
+        state = self.state.for_others
+        return state.replace(texts=self._texts, saved=saved_words(state))
 
-    def _page_cases(self) -> list[dict[str, Any]]:
-        """Return the numbers of each model, for the slider of a saved page."""
-        return page.cases(self.state, self._trends, texts=self._texts)
+    def _page_cases(self, state: TopicState) -> list[Cases[TopicState]]:
+        """Return what happens when the reader of a saved page moves to another model."""
+        return models_to_pick(state)
 
-    def _heading(self) -> dict[str, str]:
+    def _begin_reading(self) -> None:
+        """Read the documents of a model that a browser shows without them."""
+        if self.state.unread and not self.busy:
+            self._read_documents()
+
+    def _read_documents(self) -> None:
+        """Find the share of each topic in each document, beside the dashboard."""
+        if self._at_work:
+            return
+        state, topics = self.state, self.state.topics
+
+        def work(progress: Progress) -> Any:
+            try:
+                return state.find_shares(topics, progress=progress)
+            finally:
+                self._at_work = False
+
+        def done(shares: Any) -> None:
+            self.state = self.state.take_shares(topics, shares)
+            self.say("", state="idle")
+            if self.state.unread:  # the reader has moved to another model meanwhile
+                self._read_documents()
+
+        self._at_work = True
+        if not self.background(work, done, label="Reading the documents"):
+            self._at_work = False
+
+    def _keep(self, old: TopicState, new: TopicState) -> None:
+        """Keep names with the models."""
+        known = {id(topics.model): topics.names for topics in old.versions}
+        for topics in new.versions:
+            if known.get(id(topics.model), topics.names) != topics.names:
+                topics.model.annotations_ = topics.to_annotations()
+
+    def _heading(self, state: TopicState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
         title = f"Topics of {self._name}" if self._name else "Topics"
         return {
             "title": title,
-            "subtitle": subtitle(self.state),
-            "footer": footer(self.state),
-            "left_out": left_out_of(self.state),
+            "subtitle": subtitle(state),
+            "footer": footer(state),
+            "left_out": left_out_of(state),
         }
+
+    def _show_state(self, told: str) -> None:
+        """Show the state, and read the documents if the tab in sight is made of them."""
+        super()._show_state(told)
+        state = self.state
+        wanted = {self._reading: has_texts, self._trends: wants_shares}
+        asks = wanted.get(self._tabs[state.tab])
+        if asks is not None and asks(state) and not state.is_read(state.topics):
+            self._read_documents()

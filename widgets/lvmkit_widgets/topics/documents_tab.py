@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from lvmkit.mixtures.topics import Topics
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicTab
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.jobs import Progress
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import DocumentList, Text
 
 MARKED = 40  # words of a topic that are marked in texts
@@ -18,15 +18,13 @@ NO_TEXT = (
 )
 
 
-class TopicDocumentsTab(TopicTab):
+class TopicDocumentsTab(Tab[TopicState]):
     """Documents with the largest share of the topic that is picked."""
 
     title: ClassVar[str] = "Documents"
-    depends: ClassVar[frozenset[str]] = frozenset({"versions", "position", "topic", "read"})
 
     def __init__(self) -> None:
         super().__init__()
-        self._at_work = False
         self.documents = DocumentList(
             title="Typical documents",
             help="Documents with the largest share of the topic; among equal ones those whose words "
@@ -34,74 +32,56 @@ class TopicDocumentsTab(TopicTab):
             "words stand closest. Marked words are the topic's most relevant ones at λ = 0.6.",
             hint="Reading the documents …",
         )
-        self.without = Text(text=NO_TEXT, tone="note", needs_python=True)
-        self.components = {"documents": self.documents, "no_documents": self.without}
+        without = Text(text=NO_TEXT, tone="note", needs_python=True)
+        self.components = {"documents": self.documents, "no_documents": without}
         self.layout = ["documents", "no_documents"]
 
-    def attach(self, state: TopicState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.documents.visible = has_texts(state)
-        self.without.visible = not has_texts(state)
+        self.events = {
+            "documents.open": open_text,
+            "documents.opened": lambda state, _: state.replace(opened=None),  # the reader closed it
+        }
 
-    def show_selection(self) -> None:
+    def initial(self, state: TopicState) -> Fields:
+        """Say whether there are documents."""
+        there = has_texts(state)
+        return {"documents": {"visible": there}, "no_documents": {"visible": not there}}
+
+    def picks(self, state: TopicState) -> Fields:
         """Show what is picked."""
-        self.documents.topic = self.state.topic
+        return {"documents": {"topic": state.topic}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        topic = state.topic
+    def fields(self, state: TopicState) -> Fields:
+        """Show the documents of the topic; in a page, those of every topic, if they are asked for."""
         if not has_texts(state):
-            return
-        if not state.is_read(state.topics):
-            self.documents.param.update(items={}, marks={}, opened=None)
-            self.read_documents()
-            return
-        if self.changed("documents", state.topics.model, topic):
-            items = {str(topic): document_items(state, topic)}
-            marks = {str(topic): marked_words(state, topic)}
-            self.documents.param.update(items=items, marks=marks, opened=None)
+            return {}
+        topics: tuple[int, ...] = (state.topic,) if state.is_read(state.topics) else ()
+        if not state.live:
+            topics = tuple(range(state.topics.k)) if state.texts else ()
+        found = documents_of(state, state.topics, topics)
+        return {"documents": {**found, "opened": whole_text(state)}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board = board
-        board.listen("documents", "open", self._open)
-        board.listen("map", "seen", lambda _: self._begin())
 
-    def read_documents(self) -> None:
-        """Find the share of each topic in each document, beside the dashboard."""
-        state, topics = self.state, self.state.topics
+def open_text(state: TopicState, row: int) -> TopicState:
+    """Show the whole text of a document."""
+    there = state.corpus is not None and 1 <= int(row) <= len(state.corpus)
+    return state.replace(opened=int(row)) if there else state
 
-        def work(progress: Progress) -> Any:
-            try:
-                return state.mixtures(topics, progress=progress)
-            finally:
-                self._at_work = False
 
-        def done(_: Any) -> None:
-            state.take_read()
-            self._board.say("", state="idle")
-            if state.unread:  # the reader has moved to another model meanwhile
-                self.read_documents()
+def whole_text(state: TopicState) -> dict[str, Any] | None:
+    """Return the whole text of the document that was opened."""
+    corpus, row = state.corpus, state.opened
+    if corpus is None or corpus.texts is None or row is None or not state.live:
+        return None
+    return {"row": row, "text": corpus.texts[row - 1]}
 
-        if self._at_work:
-            return
-        self._at_work = True
-        if not self._board.background(work, done, label="Reading the documents"):
-            self._at_work = False
 
-    def _begin(self) -> None:
-        """Read the documents of a model that a browser shows without them."""
-        if self.state.unread and not self._board.busy:
-            self.read_documents()
-
-    def _open(self, row: int) -> None:
-        """Hand over the whole text of one document."""
-        corpus = self.state.corpus
-        if corpus is None or corpus.texts is None or not 1 <= int(row) <= len(corpus):
-            return
-        self.documents.opened = {"row": int(row), "text": corpus.texts[int(row) - 1]}
+@remembered
+def documents_of(state: TopicState, _: Topics, topics: tuple[int, ...]) -> dict[str, Any]:
+    """Return the typical documents of some topics, and the words that are marked in them."""
+    return {
+        "items": {str(j): document_items(state, j) for j in topics},
+        "marks": {str(j): marked_words(state, j) for j in topics},
+    }
 
 
 def has_texts(state: TopicState) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,7 @@ from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import topics_frame
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
+from lvmkit_widgets.ui.widgets import Form
 
 WORDS = 100  # of each topic in the table that is taken away
 
@@ -26,8 +27,8 @@ def note_of(state: TopicState) -> str:
     """Say what files hold."""
     if state.private:
         return (
-            "Tables and the page hold totals only; small counts are hidden in the page always, in "
-            f"tables as on screen. The model hides nothing: keep it with the data. {TWICE}"
+            "Tables, pictures and the page hold totals only; small counts are hidden in them always. "
+            f"The model hides nothing: keep it with the data. {TWICE}"
         )
     return "The page holds no text of a document unless you ask for it."
 
@@ -161,28 +162,23 @@ EXPORTS: tuple[Export[TopicState], ...] = (
 class TopicExportTab(ExportTab[TopicState]):
     """Buttons that hand over files."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"versions", "position", "hide_small"})
     exports = EXPORTS
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        super().refresh()
-        self.form.values = {"texts": bool(self.form.values.get("texts"))}
-
-    def options(self) -> list[dict[str, Any]]:
+    def options(self, state: TopicState) -> list[dict[str, Any]]:
         """Offer to put texts into the page."""
         label = "Put the typical documents and their texts into the page"
         texts = {"name": "texts", "kind": "check", "label": label, "wide": True}
-        return [texts] if has_texts(self.state) and not self.state.private else []
+        return [texts] if has_texts(state) and not state.private else []
 
-    def note(self) -> str:
+    def note(self, state: TopicState) -> str:
         """Say what files hold."""
-        return note_of(self.state)
+        return note_of(state)
 
-    def content(self, export: Export[TopicState], file: str) -> bytes:
+    def content(self, export: Export[Any], state: TopicState, file: str) -> bytes:
         """Make the contents of a file, never of numbers of the model alone beside a corpus."""
-        self.state.read_all([self.state.topics])
+        read = self._board.state = state.read_all([state.topics])
         if export.name == "page":
-            texts = bool(self.form.values.get("texts"))
+            form = self.components["files"]
+            texts = isinstance(form, Form) and bool(form.values.get("texts"))
             return written(lambda path: self._board.to_html(path, texts=texts), file)
-        return super().content(export, file)
+        return super().content(export, read, file)

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from lvmkit_widgets.topics.state import KINDS, TopicState
-from lvmkit_widgets.topics.tab import TopicTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
 
 
-class TopicFitTab(TopicTab):
+class TopicFitTab(Tab[TopicState]):
     """What to fit, and the models there are."""
 
     title: ClassVar[str] = "Fit another"
-    depends: ClassVar[frozenset[str]] = frozenset({"versions", "position"})
 
     def __init__(self) -> None:
         super().__init__()
@@ -24,7 +22,7 @@ class TopicFitTab(TopicTab):
             "It joins the slider; a model of the same kind and number gives way to it. A kind that "
             "is already open keeps its other options.",
         )
-        self.table = Table(
+        table = Table(
             title="Models",
             help="Mean coherence of the topics, weighed alike: closer to 0 is better.",
             key="place",
@@ -37,24 +35,31 @@ class TopicFitTab(TopicTab):
                 {"key": "how", "label": "How it ended", "kind": "text"},
             ],
         )
-        self.components = {"fit": self.form, "fitted": self.table}
+        self.components = {"fit": self.form, "fitted": table}
         self.layout = ["fit", "fitted"]
 
-    def attach(self, state: TopicState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
+        self.events = {
+            "fit.pressed": self._fit,
+            "fitted.pick": lambda state, place: state.show_model(int(place) - 1),
+        }
+
+    def initial(self, state: TopicState) -> Fields:
+        """Offer what can be fitted."""
         options = [[kind, KINDS[kind]] for kind in state.kinds()]
-        self.form.visible = state.corpus is not None
-        self.form.controls = [
+        controls = [
             {"name": "kind", "kind": "select", "label": "Model", "options": options},
             {"name": "k", "kind": "number", "label": "Number of topics", "min": 1, "step": 1},
             {"name": "fit", "kind": "button", "label": "Fit the model", "primary": True},
         ]
-        self.form.values = {"kind": options[0][0], "k": state.topics.k}
+        values = {"kind": options[0][0], "k": state.topics.k}
+        return {
+            "fit": {"visible": state.corpus is not None, "controls": controls, "values": values}
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
+    def fields(self, state: TopicState) -> Fields:
+        """List the models there are."""
+        if not state.live:
+            return {}
         rows = []
         for place, topics in enumerate(state.versions):
             values = state.coherence(topics, whole=True)
@@ -62,23 +67,12 @@ class TopicFitTab(TopicTab):
             mean = None if known is None else float(known[known == known].mean())
             row = {"place": place + 1, "k": topics.k, "kind": topics.kind, "how": topics.how}
             rows.append(row | {"coherence": mean})
-        self.table.param.update(rows=rows, selected=state.position + 1)
+        return {"fitted": {"rows": rows, "selected": state.position + 1}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board = board
-        board.listen("fit", "pressed", self._fit)
-        board.listen("fitted", "pick", lambda place: self._show(int(place) - 1))
-
-    def _show(self, place: int) -> None:
-        """Show one of the models."""
-        self.state.position = place
-
-    def _fit(self, _: str) -> None:
+    def _fit(self, state: TopicState, _: str) -> Job[TopicState]:
         """Fit what is asked for."""
         values = self.form.values
         if values.get("k") is None:
             message = "Say how many topics to look for."
             raise ValueError(message)
-        job = self.state.plan_fit(str(values["kind"]), int(values["k"]))
-        self._board.background(job.work, job.done, label=job.title)
+        return state.plan_fit(str(values["kind"]), int(values["k"]))

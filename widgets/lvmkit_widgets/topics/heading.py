@@ -18,7 +18,7 @@ def subtitle(state: TopicState) -> str:
         f"{len(topics.words):,} {column_name}",
         f"{topics.k} {plural}",
         topics.kind,
-        "" if state.private and state.hide_small else topics.how,  # as many steps as the data need
+        "" if state.suppressing else topics.how,  # as many steps as the data need
         "" if corpus is None else not_weighted(corpus.view.cohort),
     ]
     return " · ".join(part for part in parts if part)
@@ -50,5 +50,5 @@ def footer(state: TopicState) -> str:
     """Say what the numbers are."""
     if not state.private:
         return " ".join(["Topics are numbered as in the model.", *_numbers(state)])
-    small = small_counts(state.threshold, hidden=state.hide_small)
+    small = small_counts(state.disclosure.threshold, hidden=state.suppressing)
     return f"Shares are counted among the records placed in each topic. {small}"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
+from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import ClusterList, Form, StepSlider
 
 
-class TopicSidebar(TopicTab):
+class TopicSidebar(Tab[TopicState]):
     """Which model, its topics with their shares, and a name for the one that is picked."""
-
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"versions", "position", "topic", "hide_small", "read"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.models = StepSlider(label="Number of topics", title="Models")
-        self.sizes = ClusterList(
+        sizes = ClusterList(
             title="Topics",
             comparable=False,
             help="Numbers are those of the model (rows of centers_) and never change; names are "
@@ -28,55 +24,53 @@ class TopicSidebar(TopicTab):
             "in the topic that has the largest share of it; the percentage is the topic's part of all "
             "words, or of all people. Pick a topic to see it everywhere.",
         )
-        self.naming = Form(inline=True)
-        self.components = {"models": self.models, "sizes": self.sizes, "naming": self.naming}
+        # what was typed is heard before a pick that comes with it
+        self.components = {
+            "naming": Form(inline=True),
+            "models": StepSlider(label="Number of topics", title="Models"),
+            "sizes": sizes,
+        }
         self.layout = ["models", "sizes"]
+        self.events = {
+            "naming.values": lambda state, values: state.replace(
+                typed=str(values.get("name") or "")
+            ),
+            "naming.pressed": lambda state, _: state.keep_typed(),
+            "models.selected": TopicState.show_model,
+            "sizes.selected": TopicState.look,
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        self.models.visible = len(state.versions) > 1
-        self.models.param.update(options=model_steps(state), selected=state.position)
-        if self.changed("items", state.figures):
-            row_name = "documents" if state.corpus is None else state.corpus.row_name
-            self.sizes.param.update(items=topic_items(state), row_name=row_name)
-        self.sizes.selected = state.topic
-        self.naming.controls = [
-            {
-                "name": "name",
-                "kind": "text",
-                "label": f"Name of topic {state.topic}",
-                "placeholder": state.figures.hints()[state.topic] or "empty",
-                "wide": True,
-            },
-            {"name": "keep", "kind": "button", "label": "Keep"},
-        ]
-        self.naming.values = {"name": state.topics.names[state.topic]}
+    def fields(self, state: TopicState) -> Fields:
+        """Show the models, the topics, and the name of the one that is picked."""
+        figures = state.figures
+        row_name = "documents" if state.corpus is None else state.corpus.row_name
+        items = topic_items(state, figures)
+        models = {
+            "visible": len(state.versions) > 1,
+            "options": model_steps(state),
+            "selected": state.position,
+        }
+        return {
+            "naming": naming_of(state, figures),
+            "models": models,
+            "sizes": {"items": items, "row_name": row_name, "selected": state.topic},
+        }
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("models", "selected", self._switch)
-        board.listen("sizes", "selected", self._select)
-        board.listen("naming", "pressed", self._keep)
 
-    def _switch(self, position: int) -> None:
-        """Show another model."""
-        self.state.position = min(position, len(self.state.versions) - 1)
-
-    def _select(self, topic: int | None) -> None:
-        """Pick a topic; what was typed of the one before is kept."""
-        if topic is None or topic >= self.state.topics.k or topic == self.state.topic:
-            return
-        try:
-            self._keep("")
-        finally:
-            self.state.topic = topic
-
-    def _keep(self, _: str) -> None:
-        """Keep the name."""
-        name = str(self.naming.values.get("name") or "")
-        if name.strip() != self.state.topics.names[self.state.topic]:
-            self.state.rename(self.state.topic, name)
+def naming_of(state: TopicState, figures: TopicFigures) -> dict[str, Any]:
+    """Offer a name for the topic."""
+    name = {
+        "name": "name",
+        "kind": "text",
+        "label": f"Name of topic {state.topic}",
+        "placeholder": figures.hints()[state.topic] or "empty",
+        "wide": True,
+    }
+    kept = state.topics.names[state.topic]
+    return {
+        "controls": [name, {"name": "keep", "kind": "button", "label": "Keep"}],
+        "values": {"name": kept if state.typed is None else state.typed},
+    }
 
 
 def model_steps(state: TopicState) -> list[dict[str, Any]]:
@@ -84,9 +78,9 @@ def model_steps(state: TopicState) -> list[dict[str, Any]]:
     return [{"label": str(topics.k), "note": topics.kind} for topics in state.versions]
 
 
-def topic_items(state: TopicState) -> list[dict[str, Any]]:
+@remembered
+def topic_items(state: TopicState, figures: TopicFigures) -> list[dict[str, Any]]:
     """Describe the topics of the model that is shown."""
-    figures = state.figures
     hints, empty = figures.hints(max_items=8), figures.topics.empty
     row_name = "" if figures.leading is None or state.corpus is None else state.corpus.row_name
     return [

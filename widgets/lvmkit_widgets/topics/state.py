@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-import param
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -20,10 +20,12 @@ from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Progress
 from lvmkit.core.validation import DataWarning
-from lvmkit.mixtures.refit import FitJob
+from lvmkit.disclosure import Disclosure
 from lvmkit.mixtures.topic_figures import TopicFigures, figures_of
-from lvmkit.mixtures.topics import Topics
+from lvmkit.mixtures.topics import Topics, names_of
 from lvmkit_widgets.topics.choices import check_fit, first_bands, first_order
+from lvmkit_widgets.ui.state import State, remembered
+from lvmkit_widgets.ui.tabs import Job
 
 KINDS = {
     "SingleTopic": "Single topic: each document has one",
@@ -35,54 +37,55 @@ TOP = 20  # words of a topic that count for its coherence
 TYPICAL = 10  # documents listed for a topic
 
 
-class TopicState(param.Parameterized):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TopicState(State):
     """Models, what is picked of them, and how documents are put in order."""
 
-    versions = param.List(default=[], constant=True, doc="Topics of every model.")
-    position = param.Integer(default=0, bounds=(0, None), doc="Which of the models is shown.")
-    topic = param.Integer(default=0, bounds=(0, None), doc="Number of the topic that is picked.")
-    other = param.Integer(default=None, allow_None=True, doc="Topic to compare with.")
-    term = param.String(default="", doc="The word that is picked.")
-    balance = param.Number(default=0.6, bounds=(0, 1), doc="λ: 1 is probability, 0 is lift.")
-    order = param.String(default="", doc="Attribute that shares are drawn along; empty: places.")
-    bands = param.String(default="", doc="Attribute whose stretches are marked.")
-    hide_small = param.Boolean(default=True, doc="Whether small counts of people are hidden.")
-    threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
-    read = param.Integer(default=0, doc="Number of models whose documents have been read.")
-    message = param.String(default="", doc="What the last step did, in words.")
+    versions: tuple[Topics, ...]  # Topics of every model
+    corpus: Corpus | None
+    position: int = 0  # Which of the models is shown
+    topic: int = 0  # Number of the topic that is picked
+    other: int | None = None  # Topic to compare with
+    term: str = ""  # The word that is picked
+    balance: float = 0.6  # λ: 1 is probability, 0 is lift
+    order: str = ""  # Attribute that shares are drawn along; empty: places
+    bands: str = ""  # Attribute whose stretches are marked
+    typed: str | None = None  # Name of the topic, typed and not yet kept
+    opened: int | None = None  # Document whose whole text is shown, from 1
+    shares: Mapping[int, Array] = field(default_factory=dict)  # Read, by `id` of the model
+    texts: bool = False  # Whether the page holds texts
+    saved: Mapping[tuple[str, ...], list[int]] | None = (
+        None  # Words of a page; None: Python answers
+    )
 
-    def __init__(self, models: Sequence[Any], corpus: Corpus | None) -> None:
+    @classmethod
+    def of(cls, models: Sequence[Any], corpus: Corpus | None) -> Self:
+        """Return the state of some models, at the first."""
         if not models:
             message = "Pass a fitted model, or a list of them; the list is empty."
             raise ValueError(message)
         words = None if corpus is None else corpus.view.codes
-        versions = [Topics.of(model, words) for model in models]
+        found = [Topics.of(model, words) for model in models]
         if corpus is not None:
-            for topics in versions:
+            for topics in found:
                 corpus.require_known(topics.words)
-        super().__init__(versions=sorted(versions, key=lambda topics: topics.k))
-        self.corpus = corpus
-        self._mixtures: dict[int, Array] = {}
-        self._figures: dict[tuple[int, int, bool], tuple[Topics, TopicFigures]] = {}
-        self._coherence: dict[int, Array] = {}
-        largest = int(np.argmax(self.topics.weights))
-        first = next((i for i, t in enumerate(self.versions) if t.model is models[0]), 0)
-        self.param.update(topic=largest, position=first)
-        if corpus is not None:
-            self.order = first_order(corpus)
-            self.bands = first_bands(corpus, self.order)
-        self.param.watch(self._keep_known, ["position", "versions", "topic", "other"])
+        versions = tuple(sorted(found, key=lambda topics: topics.k))
+        first = next((i for i, t in enumerate(versions) if t.model is models[0]), 0)
+        order = "" if corpus is None else first_order(corpus)
+        return cls(
+            versions=versions,
+            corpus=corpus,
+            position=first,
+            topic=int(np.argmax(versions[first].weights)),
+            order=order,
+            bands="" if corpus is None else first_bands(corpus, order),
+            disclosure=Disclosure(private=corpus is not None and corpus.private),
+        )
 
     @property
     def topics(self) -> Topics:
         """The model that is shown."""
-        found: Topics = self.versions[min(self.position, len(self.versions) - 1)]
-        return found
-
-    @property
-    def private(self) -> bool:
-        """Whether rows are people."""
-        return self.corpus is not None and self.corpus.private
+        return self.versions[self.position]
 
     @property
     def figures(self) -> TopicFigures:
@@ -91,16 +94,15 @@ class TopicState(param.Parameterized):
 
     def figures_of(self, topics: Topics) -> TopicFigures:
         """Return the numbers of a model."""
-        threshold = self.threshold if self.private and self.hide_small else 0
-        read = self.private or self.is_read(topics) or self.reads_quickly(topics)
-        key = (id(topics.model), threshold, read)
-        known = self._figures.get(key)
-        if known is not None and known[0] is topics:
-            return known[1]
-        mixtures = self.mixtures(topics) if read else None
-        named = figures_of(topics, self.corpus, mixtures, threshold=threshold)
-        self._figures[key] = (topics, named)
-        return named
+        shares = self.mixtures(topics) if self.is_read(topics) else None
+        return named_figures(self, counted_figures(self, topics.model, shares), topics)
+
+    def version_of(self, model: Any) -> Topics:
+        """Return the topics of a model, under whatever names."""
+        versions: tuple[Topics, ...] = self.peek(
+            "versions"
+        )  # names do not matter, so no read of them
+        return next(topics for topics in versions if topics.model is model)
 
     def reads_quickly(self, topics: Topics) -> bool:
         """Tell whether finding the shares of topics in documents is a matter of milliseconds."""
@@ -108,38 +110,41 @@ class TopicState(param.Parameterized):
         return self.corpus is not None and infer is not None and not _reports(infer)
 
     def is_read(self, topics: Topics) -> bool:
-        """Tell whether the share of each topic in each document is known already."""
-        return id(topics.model) in self._mixtures
+        """Tell whether the share of each topic in each document is known, or found at once."""
+        known = id(topics.model) in self.shares
+        return known or self.private or self.reads_quickly(topics)
 
-    def mixtures(self, topics: Topics, *, progress: Progress | None = None) -> Array:
+    def mixtures(self, topics: Topics) -> Array:
         """Return the share of each topic in each document, (n, k)."""
-        key = id(topics.model)
-        if key not in self._mixtures:
-            if self.corpus is None:
-                message = "There are no documents: pass the cohort to TopicRelevance."
-                raise ValueError(message)
-            infer = _inference(topics)
-            if infer is None:
-                message = f"{topics.kind} has neither transform nor predict_proba."
-                raise ValueError(message)
-            given = {"progress": progress} if progress and _reports(infer) else {}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", DataWarning)
-                rows = self.corpus.labelled(topics.words, binary=topics.of_records)
-                shares = infer(rows, **given)
-            self._mixtures[key] = np.asarray(shares)
-        return self._mixtures[key]
+        known = self.shares.get(id(topics.model))
+        return inferred_shares(self, topics.model) if known is None else known
 
-    def take_read(self) -> None:
-        """Let the parts know that documents have been read."""
-        self.read = len(self._mixtures)
+    def find_shares(self, topics: Topics, *, progress: Progress | None = None) -> Array:
+        """Find the share of each topic in each document, (n, k)."""
+        if self.corpus is None:
+            message = "There are no documents: pass the cohort to TopicRelevance."
+            raise ValueError(message)
+        infer = _inference(topics)
+        if infer is None:
+            message = f"{topics.kind} has neither transform nor predict_proba."
+            raise ValueError(message)
+        given = {"progress": progress} if progress and _reports(infer) else {}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DataWarning)
+            rows = self.corpus.labelled(topics.words, binary=topics.of_records)
+            return np.asarray(infer(rows, **given))
 
-    def read_all(self, versions: Sequence[Topics]) -> None:
+    def take_shares(self, topics: Topics, shares: Array) -> Self:
+        """Take the shares that were read of a model."""
+        return self.replace(shares={**self.shares, id(topics.model): shares})
+
+    def read_all(self, versions: Iterable[Topics]) -> Self:
         """Read the documents for models that can, before numbers leave the dashboard."""
-        for topics in versions if self.corpus is not None else []:
-            if _inference(topics) is not None:
-                self.mixtures(topics)
-        self.take_read()
+        state = self
+        for topics in versions if self.corpus is not None else ():
+            if _inference(topics) is not None and not state.is_read(topics):
+                state = state.take_shares(topics, state.mixtures(topics))
+        return state
 
     @property
     def unread(self) -> str:
@@ -151,17 +156,9 @@ class TopicState(param.Parameterized):
 
     def coherence(self, topics: Topics, *, whole: bool = False) -> Array | None:
         """Return how often the first words of each topic stand together, (k,)."""
-        key = id(topics.model)
-        if self.corpus is None or (self.private and self.hide_small and not whole):
+        if self.corpus is None or (self.suppressing and not whole):
             return None
-        if key not in self._coherence:
-            full = [j for j in range(topics.k) if j not in topics.empty]
-            found = np.full(topics.k, np.nan)
-            X = self.corpus.matrix(topics.words)
-            top = min(TOP, X.shape[1])
-            found[full] = scores.coherence(topics.centers[full], X, n_top=top)
-            self._coherence[key] = found
-        return self._coherence[key]
+        return coherence_of(self, topics.model)
 
     @moved.arguments(most="max_items")
     def typical(self, topic: int, *, max_items: int = TYPICAL) -> list[int]:
@@ -177,24 +174,51 @@ class TopicState(param.Parameterized):
         order = np.lexsort((-likeness, -share[near].round(2)))
         return [int(i) for i in near[order[:max_items]]]
 
-    def rename(self, topic: int, name: str) -> None:
-        """Name a topic; the model keeps the name in its `annotations_`."""
+    # -- picks -----------------------------------------------------------------------------------
+
+    def look(self, topic: int | None) -> Self:
+        """Pick a topic; what was typed of the one before is kept."""
+        if topic is None or not 0 <= topic < self.topics.k or topic == self.topic:
+            return self
+        other = self.topic if self.other == topic else self.other
+        return self.keep_typed().replace(topic=topic, other=other, typed=None, opened=None)
+
+    def compare(self, other: int | None) -> Self:
+        """Compare the topic with another."""
+        there = other is not None and other < self.topics.k and other != self.topic
+        return self.replace(other=other if there else None)
+
+    def show_model(self, position: int) -> Self:
+        """Show another model, with what is picked where it can be."""
+        place = min(max(position, 0), len(self.versions) - 1)
+        topics = self.versions[place]
+        topic = self.topic if self.topic < topics.k else int(np.argmax(topics.weights))
+        state = self.replace(position=place, topic=topic, typed=None, opened=None)
+        return state.compare(self.other)
+
+    def keep_typed(self) -> Self:
+        """Keep the name that was typed for the topic that is picked."""
+        typed = None if self.typed is None else self.typed.strip()
+        if typed is None or typed == self.topics.names[self.topic]:
+            return self
+        return self.rename(self.topic, typed)
+
+    # -- models ----------------------------------------------------------------------------------
+
+    def rename(self, topic: int, name: str) -> Self:
+        """Name a topic; the dashboard keeps the name in the model's `annotations_`."""
         renamed = self.topics.renamed(topic, name)
-        versions = [renamed if t is self.topics else t for t in self.versions]
-        for key, (known, figures) in self._figures.items():
-            if known is self.topics:
-                weighed = replace(renamed, mass=figures.topics.mass)
-                self._figures[key] = (renamed, replace(figures, topics=weighed))
+        versions = tuple(renamed if t is self.topics else t for t in self.versions)
         name = renamed.names[topic]
         told = f"Named topic {topic} “{name}”." if name else f"Topic {topic} has no name now."
-        self._set(versions=versions, message=told)
+        return self.replace(versions=versions, typed=None).tell(told, tone="done")
 
     def kinds(self) -> list[str]:
         """Return the classes of models that can be fitted, the likeliest first."""
         names = [self.topics.kind, *(KINDS if not self.private else reversed(list(KINDS)))]
         return [name for name in dict.fromkeys(names) if name in KINDS]
 
-    def plan_fit(self, kind: str, k: int) -> FitJob:
+    def plan_fit(self, kind: str, k: int) -> Job[Self]:
         """Prepare to fit another model."""
         corpus = self.corpus
         if corpus is None:
@@ -214,44 +238,61 @@ class TopicState(param.Parameterized):
                 rows = corpus.labelled(words, binary=kind == "BernoulliMixture")
                 return model.fit(rows, **given)
 
-        return FitJob(f"Fitting {k} topics", work, self.add)
+        return Job(f"Fitting {k} topics", work, lambda state, model: state.add(model))
 
-    def add(self, model: Any) -> None:
+    def add(self, model: Any) -> Self:
         """Show another model; one of the same class and size gives way to it."""
         topics = Topics.of(model, None if self.corpus is None else self.corpus.view.codes)
         kept = [t for t in self.versions if (t.kind, t.k) != (topics.kind, topics.k)]
-        gone = [id(t.model) for t in self.versions if t not in kept]
-        for known in (self._mixtures, self._coherence):
-            for key in gone:
-                known.pop(key, None)
-        versions = sorted([*kept, topics], key=lambda each: each.k)
+        versions = tuple(sorted([*kept, topics], key=lambda each: each.k))
+        there = {id(t.model) for t in versions}
         told = f"Fitted {topics.k} topics ({topics.kind})."
         if topics.how:
             told = f"{told[:-1]}; {topics.how}."
-        position = next(i for i, each in enumerate(versions) if each is topics)
-        self._set(versions=versions, position=position, message=told)
+        place = next(i for i, each in enumerate(versions) if each is topics)
+        shares = {key: value for key, value in self.shares.items() if key in there}
+        known = self.replace(versions=versions, shares=shares)
+        return known.show_model(place).tell(told, tone="done")
 
     def save(self, path: str | Path) -> None:
         """Save the model that is shown, with the names of its topics."""
-        lvmkit.save(self.topics.model, path)
+        topics = self.topics
+        model = topics.model
+        if names_of(model, topics.k) != topics.names:  # of a state that no dashboard has shown
+            model = copy(model)
+            model.annotations_ = topics.to_annotations()
+        lvmkit.save(model, path)
 
-    def _set(self, **fields: Any) -> None:
-        """Set fields, constant ones too."""
-        with param.edit_constant(self):
-            self.param.update(**fields)
 
-    def _keep_known(self, *events: Any) -> None:
-        """Keep what is picked among the topics there are, and two different ones."""
-        k = self.topics.k
-        fields: dict[str, Any] = {}
-        if self.topic >= k:
-            fields["topic"] = int(np.argmax(self.topics.weights))
-        topic = fields.get("topic", self.topic)
-        if self.other is not None and (self.other >= k or self.other == topic):
-            was = {event.name: event.old for event in events}.get("topic")
-            swap = self.other == topic and was is not None and was != topic and was < k
-            fields["other"] = was if swap else None
-        self.param.update(**fields)
+@remembered
+def inferred_shares(state: TopicState, model: Any) -> Array:
+    """Find the share of each topic in each document, (n, k)."""
+    return state.find_shares(state.version_of(model))
+
+
+@remembered
+def counted_figures(state: TopicState, model: Any, shares: Array | None) -> TopicFigures:
+    """Count the numbers of a model, which do not depend on names."""
+    topics = state.version_of(model)
+    return figures_of(topics, state.corpus, shares, threshold=state.disclosure.level)
+
+
+@remembered
+def named_figures(_: TopicState, figures: TopicFigures, topics: Topics) -> TopicFigures:
+    """Give the numbers of a model the names of now."""
+    return replace(figures, topics=replace(topics, mass=figures.topics.mass))
+
+
+@remembered
+def coherence_of(state: TopicState, model: Any) -> Array:
+    """Return how often the first words of each topic stand together, (k,)."""
+    topics = state.version_of(model)
+    assert state.corpus is not None
+    full = [j for j in range(topics.k) if j not in topics.empty]
+    found = np.full(topics.k, np.nan)
+    X = state.corpus.matrix(topics.words)
+    found[full] = scores.coherence(topics.centers[full], X, n_top=min(TOP, X.shape[1]))
+    return found
 
 
 def _inference(topics: Topics) -> Any:

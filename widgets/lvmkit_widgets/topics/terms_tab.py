@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lvmkit.charts import topic_map_table
-from lvmkit.mixtures.topics import Topics, page_words
+from lvmkit.mixtures.topic_figures import TopicFigures
+from lvmkit.mixtures.topics import page_words
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicTab
 from lvmkit_widgets.topics.topics_tab import shares_of
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Relevance, TopicMap
 
 TOP = 30  # words in the table
@@ -33,17 +34,14 @@ LINKS = [
 ]
 
 
-class TopicTermsTab(TopicTab):
+class TopicTermsTab(Tab[TopicState]):
     """Map and words side by side."""
 
     title: ClassVar[str] = "Words and map"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"versions", "position", "topic", "other", "term", "balance", "hide_small", "read"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.map = TopicMap(
+        map_ = TopicMap(
             title="Topic map",
             help="Topics that use similar words lie close together (Jensen-Shannon distance, "
             "classical scaling to two dimensions; circles that would cover each other are moved apart); "
@@ -52,68 +50,61 @@ class TopicTermsTab(TopicTab):
             "it with the one that is picked. While a word is picked, areas are the part of each "
             "topic in that word. The list of topics beside it tells the same without the map.",
         )
-        self.relevance = Relevance(title="Words of the topic", top=TOP, spreads=True)
-        self.components = {"map": self.map, "relevance": self.relevance}
+        relevance = Relevance(title="Words of the topic", top=TOP, spreads=True)
+        self.components = {"map": map_, "relevance": relevance}
         self.layout = {"row": ["map", "relevance"], "widths": [1, 1.35]}
 
-    def attach(self, state: TopicState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
+        self.events = {
+            "relevance.balance": lambda state, balance: state.replace(balance=balance),
+            "relevance.code": lambda state, word: state.replace(term=word),
+            "map.term": lambda state, word: state.replace(term=word),
+            "map.selected": TopicState.look,
+            "map.other": TopicState.compare,
+            "map.seen": lambda _state, _seen: lambda board: board._begin_reading(),
+        }
+
+    def initial(self, state: TopicState) -> Fields:
+        """Say what columns are."""
         column_name = "word" if state.corpus is None else state.corpus.column_name
-        self.relevance.param.update(
-            labels=labels_of(state),
-            help=help_of(column_name),
-            title=f"{column_name.capitalize()}s of the topic",
-        )
-        self.relevance.download = "terms"
+        title = f"{column_name.capitalize()}s of the topic"
+        return {"relevance": {"help": help_of(column_name), "title": title, "download": "terms"}}
 
-    def show_selection(self) -> None:
+    def picks(self, state: TopicState) -> Fields:
         """Show what is picked."""
-        self.relevance.cluster = self.map.selected = self.state.topic
-        self.map.other = self.state.other
+        return {
+            "relevance": {"cluster": state.topic},
+            "map": {"selected": state.topic, "other": state.other},
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state, figures = self.state, self.state.figures
-        if self.changed("numbers", figures):
-            shown = page_words([figures.topics], LIVE_CELLS, top=TOP)
-            labels = labels_of(state, len(shown), len(state.topics.words))
-            self.relevance.param.update(**figures.fields(shown), labels=labels)
-            self.map.param.update(items=map_items(state, state.topics))
-        self.relevance.param.update(
-            balance=state.balance,
-            code=state.term,
-            spread=figures.spread(state.term) if state.term else [],
-            spread_total=figures.total(state.term),
-        )
-        self.map.param.update(
-            term=state.term,
-            spread=self.relevance.spread,
-            total=self.relevance.spread_total,
-            shares_of=shares_of(state),
-            unread=state.unread,
-        )
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("relevance", "balance", lambda value: self._set(balance=value))
-        board.listen("relevance", "code", lambda word: self._set(term=word))
-        board.listen("map", "term", lambda word: self._set(term=word))
-        board.listen("map", "selected", self._select)
-        board.listen("map", "other", lambda topic: self._set(other=topic))
-
-    def _set(self, **fields: Any) -> None:
-        """Take what the reader picked."""
-        self.state.param.update(**fields)
-
-    def _select(self, topic: int | None) -> None:
-        """Pick a topic."""
-        self.pick({"cluster": topic})
+    def fields(self, state: TopicState) -> Fields:
+        """Show words and map."""
+        figures, term = state.figures, state.term
+        spread, total = figures.spread(term) if term else [], figures.total(term)
+        words = {"balance": state.balance, "code": term, "spread": spread, "spread_total": total}
+        circles = {
+            "items": map_items(state, figures),
+            "term": term,
+            "spread": spread,
+            "total": total,
+            "shares_of": shares_of(state),
+            "unread": state.unread,
+        }
+        return {"relevance": {**numbers_of(state, figures), **words}, "map": circles}
 
 
-def map_items(state: TopicState, topics: Topics) -> list[dict[str, Any]]:
-    """Place the topics of a model."""
-    figures = state.figures_of(topics)
+@remembered
+def numbers_of(state: TopicState, figures: TopicFigures) -> dict[str, Any]:
+    """Pack the numbers of the words that there is room for, and say what they are."""
+    words = state.topics.words
+    saved = None if state.saved is None else state.saved[words]
+    shown = page_words([figures.topics], LIVE_CELLS, top=TOP) if saved is None else saved
+    return {**figures.fields(shown), "labels": labels_of(state, len(shown), len(words))}
+
+
+@remembered
+def map_items(state: TopicState, figures: TopicFigures) -> list[dict[str, Any]]:
+    """Place the topics of the model that is shown."""
+    topics = state.topics
     table = topic_map_table(topics.centers, topics.weights)
     rows = table.to_dict("records")
     return [

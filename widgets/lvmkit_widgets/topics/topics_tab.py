@@ -8,24 +8,21 @@ import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table
 
 WORDS = 10  # of a topic in the table
 
 
-class TopicListTab(TopicTab):
+class TopicListTab(Tab[TopicState]):
     """Number, name, share, coherence and first words of every topic."""
 
     title: ClassVar[str] = "All topics"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"versions", "position", "topic", "hide_small", "read"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = Table(
+        table = Table(
             title="All topics",
             help="Coherence tells how often the 20 most probable words of a topic stand in the same "
             "documents (Mimno et al. 2011): closer to 0 is better. Words are ordered by relevance at "
@@ -35,30 +32,26 @@ class TopicListTab(TopicTab):
             searchable=True,
             download="topics.csv",
         )
-        self.components = {"overview": self.table}
+        self.components = {"overview": table}
         self.layout = "overview"
 
-    def show_selection(self) -> None:
+        self.events = {"overview.pick": TopicState.look}
+
+    def picks(self, state: TopicState) -> Fields:
         """Show what is picked."""
-        self.table.selected = self.state.topic
+        return {"overview": {"selected": state.topic}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if self.changed("topics", state.figures, state.hide_small):
-            coherent = state.coherence(state.topics) is not None
-            columns = listing_columns(
-                "documents" if state.corpus is None else state.corpus.row_name,
-                "word" if state.corpus is None else state.corpus.column_name,
-                coherent=coherent,
-                counted=state.figures.read,
-                shares=shares_of(state),
-            )
-            self.table.param.update(columns=columns, rows=listing_rows(state))
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("overview", "pick", lambda topic: self.pick({"cluster": topic}))
+    def fields(self, state: TopicState) -> Fields:
+        """List the topics."""
+        corpus = state.corpus
+        columns = listing_columns(
+            "documents" if corpus is None else corpus.row_name,
+            "word" if corpus is None else corpus.column_name,
+            coherent=state.coherence(state.topics) is not None,
+            counted=state.figures.read,
+            shares=shares_of(state),
+        )
+        return {"overview": {"columns": columns, "rows": listing_rows(state)}}
 
 
 def listing_columns(
@@ -97,6 +90,7 @@ def shares_of(state: TopicState) -> str:
     )
 
 
+@remembered
 def listing_rows(state: TopicState) -> list[dict[str, Any]]:
     """List the topics of the model that is shown."""
     figures = state.figures

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,28 +10,23 @@ import pandas as pd
 from lvmkit.charts import svg, topic_trends_chart, topic_trends_table
 from lvmkit.core.typing import Array
 from lvmkit.disclosure import suppression_with_totals
-from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab
+from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.tab import TopicTab
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
 PLACES = "Order of the documents"
 NOTHING = "none"
 
 
-class TrendsTab(TopicTab):
+class TrendsTab(Tab[TopicState]):
     """One picture, and what it is drawn along."""
 
     title: ClassVar[str] = "Along an order"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"versions", "position", "topic", "order", "bands", "hide_small", "read"}
-    )
 
-    def __init__(self, reading: TopicDocumentsTab) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self.reading = reading
-        self.form = Form(inline=True)
         self.course = Picture(
             title="Shares along an order",
             help="The mean share of each topic among the documents of each value: from the topic "
@@ -40,55 +34,59 @@ class TrendsTab(TopicTab):
             "in the picture to see its words.",
             download="topic-shares",
         )
-        self.without = Text(
+        without = Text(
             text="Shares along an order need the cohort of documents.",
             tone="note",
             needs_python=True,
         )
-        self.components = {"along": self.form, "course": self.course, "no_order": self.without}
+        self.components = {"along": Form(inline=True), "course": self.course, "no_order": without}
         self.layout = ["along", "course", "no_order"]
 
-    def attach(self, state: TopicState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.course.needs_python = state.private
+        self.events = {
+            "along.values": choose,
+            "course.pick": pick_mark,
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        there = state.corpus is not None and bool(orders_of(state))
-        self.form.visible = self.course.visible = there
-        self.without.visible = not there
+    def initial(self, state: TopicState) -> Fields:
+        """Keep pictures of people out of pages."""
+        return {"course": {"needs_python": state.private}}
+
+    def fields(self, state: TopicState) -> Fields:
+        """Draw the shares."""
+        there = wants_shares(state)
+        shown = {"along": {"visible": there}, "no_order": {"visible": not there}}
         if not there:
-            return
-        self.form.controls = controls_of(state)
-        self.form.values = {"order": state.order, "bands": state.bands}
-        if not state.is_read(state.topics):
-            self.course.param.update(svg="", caption="Reading the documents …")
-            self.reading.read_documents()
-            return
-        picked = state.topic if state.topics.k > 6 else None
-        key = (state.figures, state.order, state.bands, picked)
-        if self.changed("course", *key):
-            self.course.param.update(**self.drawn(*key))
+            return {**shown, "course": {"visible": False}}
+        values = {"order": state.order, "bands": state.bands}
+        form = {"controls": controls_of(state), "values": values, "visible": True}
+        return {**shown, "along": form, "course": {**course_of(state), "visible": True}}
 
-    def drawn(self, *key: Any) -> dict[str, Any]:
-        """Draw the shares, or say why they are not drawn."""
-        draw = functools.partial(draw_course, self.state, key[-1])
-        try:
-            return {"svg": self.picture(draw, *key), "caption": caption_of(self.state)}
-        except ValueError as error:
-            return {"svg": "", "caption": str(error)}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("along", "values", self._choose)
-        board.listen("course", "pick", self.pick)
+def wants_shares(state: TopicState) -> bool:
+    """Tell whether there is something to draw shares along."""
+    return state.corpus is not None and bool(orders_of(state))
 
-    def _choose(self, values: dict[str, Any]) -> None:
-        """Take what shares are drawn along."""
-        order, bands = str(values.get("order") or ""), str(values.get("bands") or "")
-        self.state.param.update(order=order, bands="" if bands == order else bands)
+
+def course_of(state: TopicState) -> dict[str, Any]:
+    """Draw the shares, or say why they are not drawn."""
+    if state.unread:
+        return {"svg": "", "caption": "Reading the documents …"}
+    picked = state.topic if state.topics.k > 6 and state.live else None
+    try:
+        return {"svg": draw_course(state, state.figures, picked), "caption": caption_of(state)}
+    except ValueError as error:
+        return {"svg": "", "caption": str(error)}
+
+
+def choose(state: TopicState, values: dict[str, Any]) -> TopicState:
+    """Take what shares are drawn along."""
+    order, bands = str(values.get("order") or ""), str(values.get("bands") or "")
+    return state.replace(order=order, bands="" if bands == order else bands)
+
+
+def pick_mark(state: TopicState, mark: dict[str, str]) -> TopicState | None:
+    """Pick the topic of a mark."""
+    return state.look(int(mark["cluster"])) if "cluster" in mark else None
 
 
 def orders_of(state: TopicState) -> list[list[str]]:
@@ -111,22 +109,23 @@ def controls_of(state: TopicState) -> list[dict[str, Any]]:
     ]
 
 
-def draw_course(state: TopicState, picked: int | None = None) -> str:
+@remembered
+def draw_course(state: TopicState, figures: TopicFigures, picked: int | None) -> str:
     """Draw the shares along the chosen order."""
     if state.corpus is None:
         return ""
     orders = state.corpus.orders()
-    hide = state.private and state.hide_small
+    hide, least = state.suppressing, state.disclosure.threshold
     shares = state.mixtures(state.topics)
     table = topic_trends_table(
         np.eye(state.topics.k)[shares.argmax(axis=1)] if hide else shares,
         orders.get(state.order),
-        names=state.figures.names(),
+        names=figures.names(),
         bands=orders.get(state.bands),
-        smallest=state.threshold if hide else 1,
+        smallest=least if hide else 1,
     )
     if hide:
-        table["share"] = without_small(table, state.threshold)
+        table["share"] = without_small(table, least)
     title = state.order.replace("_", " ")
     return svg(topic_trends_chart(table, title=title, picked=picked, width=940))
 
@@ -141,10 +140,10 @@ def without_small(table: pd.DataFrame, threshold: int) -> Array:
 
 def caption_of(state: TopicState) -> str:
     """Say what is left out."""
-    if not (state.private and state.hide_small) or state.corpus is None:
+    if not state.suppressing or state.corpus is None:
         return ""
     return (
         f"{state.corpus.row_name.capitalize()} count in their most probable topic. Values with fewer than "
-        f"{state.threshold} are left out, and so are shares that stand for fewer. This picture is "
+        f"{state.disclosure.threshold} are left out, and so are shares that stand for fewer. This picture is "
         "never part of a saved page."
     )

@@ -5,25 +5,25 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.trees.tables import clusters_table
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
 
 LISTED = 2_000  # clusters in the table
 SHOWN = 5  # codes of each
+TITLE = "Clusters of the cut"
 
 
-class CutTab(TreeTab):
+class CutTab(Tab[NavigatorState]):
     """What the cut makes of the tree."""
 
     title: ClassVar[str] = "Clusters"
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small", "node", "balance"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.table = Table(
-            title="Clusters of the cut",
+        table = Table(
+            title=TITLE,
             help="The branches at which one stops on the way down. Pick one to see it everywhere. Codes are "
             "ordered by relevance, at the λ chosen under Terms.",
             key="node",
@@ -37,54 +37,48 @@ class CutTab(TreeTab):
             "cluster explorer by the button, in Python as navigator.state.clustering().",
             inline=True,
         )
-        self.components = {"clusters": self.table, "cutting": self.form}
+        self.components = {"clusters": table, "cutting": self.form}
         self.layout = ["cutting", "clusters"]
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        self.table.visible = self.form.visible = not state.empty
-        if state.empty:
-            return
-        if self.changed("rows", state.figures, state.named_cut, state.balance):
-            self.table.param.update(columns=columns_of(state), rows=rows_of(state))
-        self.form.controls = [
-            {
-                "name": "k",
-                "kind": "number",
-                "label": "Number of clusters",
-                "min": 1,
-                "max": len(state.layout.leaves),
-                "step": 1,
-            },
-            {"name": "cut", "kind": "button", "label": "Cut into so many", "primary": True},
-            {"name": "leaves", "kind": "button", "label": "All leaves"},
-            *explorer_control(state),
-        ]
-        self.form.values = {"k": len(state.frontier)}
+        self.events = {"clusters.pick": NavigatorState.pick, "cutting.pressed": self._press}
 
-    def show_selection(self) -> None:
+    def picks(self, state: NavigatorState) -> Fields:
         """Show what is picked."""
-        self.table.selected = self.state.node
+        return {"clusters": {"selected": state.node}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self._board: Any = board
-        board.listen("clusters", "pick", self.pick)
-        board.listen("cutting", "pressed", self._pressed)
+    def fields(self, state: NavigatorState) -> Fields:
+        """List the clusters of the cut."""
+        there = {"visible": not state.empty}
+        if state.empty:
+            return {"clusters": there, "cutting": there}
+        # Python makes the table: cuts that are made in a page do not change it
+        title = TITLE if state.live else f"{TITLE} with which the page was saved"
+        listed = {"title": title, "columns": columns_of(state), "rows": rows_of(state)}
+        form = {"controls": controls_of(state), "values": {"k": len(state.frontier)}}
+        return {"clusters": {**listed, **there}, "cutting": {**form, **there}}
 
-    def _pressed(self, name: str) -> None:
+    def _press(self, state: NavigatorState, name: str) -> Any:
         """Cut, or hand the clusters to an explorer."""
         if name == "explore":
-            self._board.open_explorer()
-        elif name == "leaves":
-            self.state.cut()
-        else:
-            k = self.form.values.get("k")
-            if k is None:
-                message = "Say how many clusters there shall be."
-                raise ValueError(message)
-            self.state.cut(n_leaves=int(k))
+            return lambda board: board.open_explorer()
+        if name == "leaves":
+            return state.cut()
+        k = self.form.values.get("k")
+        if k is None:
+            message = "Say how many clusters there shall be."
+            raise ValueError(message)
+        return state.cut(n_leaves=int(k))
+
+
+def controls_of(state: NavigatorState) -> list[dict[str, Any]]:
+    """Describe the ways to cut."""
+    number = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
+    return [
+        {**number, "max": len(state.layout.leaves)},
+        {"name": "cut", "kind": "button", "label": "Cut into so many", "primary": True},
+        {"name": "leaves", "kind": "button", "label": "All leaves"},
+        *explorer_control(state),
+    ]
 
 
 def explorer_control(state: NavigatorState) -> list[dict[str, Any]]:
@@ -107,6 +101,7 @@ def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
     ]
 
 
+@remembered
 def rows_of(state: NavigatorState) -> list[dict[str, Any]]:
     """List the clusters."""
     rows: list[Any] = clusters_table(state).head(LISTED).to_dict("records")

@@ -10,7 +10,6 @@ from lvmkit.core.arguments import checked
 from lvmkit.trees import Tree
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.trees import page
 from lvmkit_widgets.trees.clusters_tab import CutTab
 from lvmkit_widgets.trees.export_tab import TreeExportTab
 from lvmkit_widgets.trees.heading import footer, left_out_of, subtitle
@@ -58,15 +57,13 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
     >>> cohort = lvmkit.datasets.load_discharges()[:2000]
     >>> tree = lvmkit.SpectralTree(max_depth=2).fit(cohort)
     >>> navigator = TreeNavigator(tree, cohort)
-    >>> navigator.state.rename(1, "Heart")
-    >>> navigator.state.cut(depth=1)
+    >>> navigator.state = navigator.state.rename(1, "Heart").cut(depth=1)
     >>> len(navigator.state.clustering().weights_)
     2
     """
 
     called, explored = "navigator", "clusters"
     addresses = (("node", "tree", "selected", None),)
-    heading_depends = frozenset({"history", "hide_small", "threshold"})
 
     @checked()
     def __init__(
@@ -82,7 +79,7 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
         corpus = None
         if cohort is not None:
             corpus = Corpus(_checked(cohort), texts=texts, private=private, name=name)
-        state = NavigatorState(t, corpus, private=private is not False)
+        state = NavigatorState.of(t, corpus, private=private is not False)
         if corpus is not None and not state.empty:
             corpus.require_known(state.words)
         self._name = name or ("" if corpus is None else corpus.name)
@@ -127,18 +124,20 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
         """Name the clusters of the cut."""
         return f"{counted(len(explorer.state.clustering.ids), 'cluster')} of the cut"
 
-    def _page_fields(self) -> dict[str, dict[str, Any]]:
-        """Return the numbers that a saved page has room for."""
-        return page.fixed(self.state)
+    def _keep(self, old: NavigatorState, new: NavigatorState) -> None:
+        """Keep names and cut with the model."""
+        if new.value != old.value and hasattr(new.model, "annotations_"):
+            notes = dict(new.model.annotations_ or {})
+            new.model.annotations_ = notes | new.named_cut.to_annotations()
 
-    def _heading(self) -> dict[str, str]:
+    def _heading(self, state: NavigatorState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
         title = f"Tree of {self._name}" if self._name else "Tree of clusters"
         return {
             "title": title,
-            "subtitle": subtitle(self.state),
-            "footer": footer(self.state),
-            "left_out": left_out_of(self.state),
+            "subtitle": subtitle(state),
+            "footer": footer(state),
+            "left_out": left_out_of(state),
         }
 
 

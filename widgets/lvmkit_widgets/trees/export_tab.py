@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from lvmkit.charts import tree_chart, tree_table
 from lvmkit_widgets.trees.state import NavigatorState
@@ -15,8 +15,8 @@ from lvmkit_widgets.trees.tables import (
     tree_json,
     tree_text,
 )
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
+from lvmkit_widgets.ui.tabs import Fields
 
 DRAWN = 200  # nodes of a picture, at most
 
@@ -90,33 +90,32 @@ EXPORTS: tuple[Export[NavigatorState], ...] = (
 class TreeExportTab(StepsExportTab[NavigatorState]):
     """Buttons that hand over files, and the steps taken."""
 
-    depends: ClassVar[frozenset[str]] = frozenset({"history", "hide_small"})
     exports = EXPORTS
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        super().refresh()
-        self.form.visible = not self.state.empty
-        self.form.values = {"small": not self.state.hide_small}
+    def __init__(self) -> None:
+        super().__init__()
+        self.events = {**self.events, "files.values": show_small}
 
-    def options(self) -> list[dict[str, Any]]:
+    def options(self, state: NavigatorState) -> list[dict[str, Any]]:
         """Offer to show small counts."""
-        label = f"Show counts below {self.state.threshold} on this screen and in tables"
+        label = f"Show counts below {state.disclosure.threshold} on this screen"
         check = {"name": "small", "kind": "check", "label": label, "wide": True}
-        return [check] if self.state.private else []
+        return [check] if state.private else []
 
-    def note(self) -> str:
+    def note(self, state: NavigatorState) -> str:
         """Say what files hold."""
-        return note_of(self.state)
+        return note_of(state)
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        super().connect(board)
-        board.listen("files", "values", self._set)
+    def fields(self, state: NavigatorState) -> Fields:
+        """Show the buttons, and whether small counts are seen."""
+        shown = super().fields(state)
+        small = {"visible": not state.empty, "values": {"small": not state.disclosure.on_screen}}
+        return {**shown, "files": {**shown["files"], **small}}
 
-    def _set(self, values: dict[str, Any]) -> None:
-        """Hide small counts, or show them."""
-        self.state.hide_small = not values.get("small")
+
+def show_small(state: NavigatorState, values: dict[str, Any]) -> NavigatorState:
+    """Hide small counts, or show them."""
+    return state.disclose(on_screen=not values.get("small"))
 
 
 def note_of(state: NavigatorState) -> str:
@@ -124,7 +123,7 @@ def note_of(state: NavigatorState) -> str:
     if not state.private:
         return "The page holds no text of a document, only the words of branches."
     return (
-        "The page holds totals only, and counts below "
-        f"{state.threshold} are hidden in it always; in tables and pictures as on this screen. Names are in all of "
+        "Tables, pictures and the page hold totals only, and counts below "
+        f"{state.disclosure.threshold} are hidden in them always. Names are in all of "
         f"them as you wrote them. Rows by cluster name single patients: keep that file with the data. {TWICE}"
     )

@@ -54,11 +54,12 @@ def footer(state: NavigatorState) -> str:
     kept = "Branches are called by their place: 1.2 is the second part of the first."
     if not state.private:
         return kept
+    least = state.disclosure.threshold
     small = (
-        f"Counts of 1 to {state.threshold - 1} are hidden; in place of others from which these could be found "
-        f"stand estimates, off by {state.threshold} or {NEAR:.0%} at most, whichever is more; sizes with ≈ are "
+        f"Counts of 1 to {least - 1} are hidden; in place of others from which these could be found "
+        f"stand estimates, off by {least} or {NEAR:.0%} at most, whichever is more; sizes with ≈ are "
         "rounded to tens besides."
     )
-    if not state.hide_small:
-        small = small_counts(state.threshold, hidden=False)
+    if not state.suppressing:
+        small = small_counts(least, hidden=False)
     return f"{kept} {small}"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar
+from typing import Any
 
 from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.trees.terms_tab import holds_all
-from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.history import undo_buttons
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab, pressed, taken_back
 from lvmkit_widgets.ui.widgets import Breadcrumb, Form, TreeOutline
 
 HELP = (
@@ -25,117 +25,102 @@ HELP = (
 )
 
 
-class Outline(TreeTab):
+class Outline(Tab[NavigatorState]):
     """The tree beside every tab."""
-
-    depends: ClassVar[frozenset[str]] = frozenset({"node", "code", "history", "hide_small"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.tree = TreeOutline(title="Branches")
-        self.trail = Breadcrumb(title="Where you are")
-        self.naming = Form(inline=True)
-        self.components = {"tree": self.tree, "trail": self.trail, "naming": self.naming}
-        self.layout = "tree"
-
-    def attach(self, state: NavigatorState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        rows = {
-            "rows": state.row_name,
-            "column": state.column_name,
-            "row": state.row_name.removesuffix("s"),
+        # what was typed is heard before a pick that comes with it
+        self.components = {
+            "naming": Form(inline=True),
+            "tree": TreeOutline(title="Branches"),
+            "trail": Breadcrumb(title="Where you are"),
         }
-        self.tree.param.update(
-            **structure(state),
-            row_name=state.row_name,
-            column_name=state.column_name,
-            opened=first_opened(state),
-            frontier=list(state.frontier),
-            help=HELP.format(**rows),
-        )
-        self.trail.visible = not state.empty
-        self.naming.visible = not state.empty
+        self.layout = "tree"
+        self.events = {
+            "naming.values": lambda state, values: state.replace(
+                typed=str(values.get("name") or "")
+            ),
+            "naming.pressed": press,
+            "tree.selected": NavigatorState.pick,
+            "tree.code": NavigatorState.search,
+            "tree.cut": cut,
+        }
 
-    def show_selection(self) -> None:
+    def initial(self, state: NavigatorState) -> Fields:
+        """Show the structure of the tree, open down to the cut."""
+        names = {"row_name": state.row_name, "column_name": state.column_name}
+        one = state.row_name.removesuffix("s")
+        told = HELP.format(rows=state.row_name, column=state.column_name, row=one)
+        tree = {**structure(state), **names, "opened": first_opened(state), "help": told}
+        there = {"visible": not state.empty}
+        return {"tree": tree, "trail": there, "naming": there}
+
+    def picks(self, state: NavigatorState) -> Fields:
         """Show what is picked."""
-        self.tree.selected = self.state.node
+        return {"tree": {"selected": state.node if len(state.layout) else None}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
+    def fields(self, state: NavigatorState) -> Fields:
+        """Show numbers, names and cut, where a code is, and the name of the node."""
         if state.empty:
-            return
-        if self.changed("numbers", state.figures):
-            self.tree.param.update(**numbers_of(state.figures))
-        self.tree.param.update(
-            frontier=list(state.frontier),
-            names={str(node): name for node, name in state.names.items()},
-            code=state.code,
-            found=self._found(),
-        )
-        self._name()
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("tree", "selected", self._select)
-        board.listen("tree", "code", self.search)
-        board.listen("tree", "cut", self._cut)
-        board.listen("naming", "pressed", self._pressed)
-
-    def _select(self, node: Any) -> None:
-        """Pick a node; a name that was typed for the one before is kept."""
-        shown = self.state.node
-        typed = str(self.naming.values.get("name") or "").strip()
-        try:
-            if node != shown and typed != self.state.names.get(shown, ""):
-                self.state.rename(shown, typed)
-        finally:
-            self.pick(node)
-
-    def _found(self) -> dict[str, Any]:
-        """How often each node has the code, where the browser cannot tell."""
-        state = self.state
-        if not state.code or holds_all(state):
             return {}
-        n = state.figures.n_with_code(state.code)
-        return {"code": state.code, "n": n} if n else {}
+        _ = state.renewed
+        tree = {
+            **numbers_of(state, state.figures),
+            "frontier": list(state.frontier),
+            "names": {str(node): name for node, name in state.names.items()},
+            "code": state.code,
+            "found": found_in(state),
+        }
+        return {"tree": tree, "naming": naming_of(state)}
 
-    def _name(self) -> None:
-        """Offer a name for the node, and the way back."""
-        state = self.state
-        hint = state.figures.hints[state.node]
-        self.naming.controls = [
-            {
-                "name": "name",
-                "kind": "text",
-                "label": f"Name of {state.layout.labels[state.node]}",
-                "placeholder": hint or "for instance: everybody",
-                "wide": True,
-            },
-            {"name": "keep", "kind": "button", "label": "Keep"},
-            *undo_buttons(state.history, arrows=False),
-        ]
-        self.naming.values = {"name": state.names.get(state.node, "")}
 
-    def _cut(self, asked: dict[str, Any]) -> None:
-        """Take the cut that the browser shows already; an impossible one is taken back there."""
-        state = self.state
-        try:
-            if asked.get("level") is not None:
-                state.cut(depth=int(asked["level"]))
-            elif asked.get("prune") is not None:
-                state.prune(int(asked["prune"]))
-            elif asked.get("split") is not None:
-                state.split(int(asked["split"]))
-        finally:
-            self.tree.frontier = list(state.frontier)
+def found_in(state: NavigatorState) -> dict[str, Any]:
+    """Say how often each node has the code, where the browser cannot tell."""
+    if not state.code or holds_all(state):
+        return {}
+    n = state.figures.n_with_code(state.code)
+    return {"code": state.code, "n": n} if n else {}
 
-    def _pressed(self, name: str) -> None:
-        """Keep the name, or go back or forth."""
-        state = self.state
-        if not state.press(name):
-            state.rename(state.node, str(self.naming.values.get("name") or ""))
+
+def naming_of(state: NavigatorState) -> dict[str, Any]:
+    """Offer a name for the node, and the way back."""
+    name = {
+        "name": "name",
+        "kind": "text",
+        "label": f"Name of {state.layout.labels[state.node]}",
+        "placeholder": state.figures.hints[state.node] or "for instance: everybody",
+        "wide": True,
+    }
+    keep = {"name": "keep", "kind": "button", "label": "Keep"}
+    kept = state.names.get(state.node, "")
+    return {
+        "controls": [name, keep, *undo_buttons(state.history, arrows=False)],
+        "values": {"name": kept if state.typed is None else state.typed},
+    }
+
+
+def cut(state: NavigatorState, asked: dict[str, Any]) -> Any:
+    """Take the cut that the browser shows already; an impossible one is taken back there."""
+    again = state.renew()
+    try:
+        if asked.get("level") is not None:
+            return again.cut(depth=int(asked["level"]))
+        if asked.get("prune") is not None:
+            return again.prune(int(asked["prune"]))
+        return again.split(int(asked["split"])) if asked.get("split") is not None else state
+    except ValueError as error:
+        return taken_back(state, str(error))
+
+
+def press(state: NavigatorState, name: str) -> NavigatorState:
+    """Keep the name, or go back or forth."""
+    stepped = pressed(state, name)
+    if stepped is not None:
+        return stepped
+    return state.rename(
+        state.node, state.names.get(state.node, "") if state.typed is None else state.typed
+    )
 
 
 def structure(state: NavigatorState) -> dict[str, Any]:
@@ -145,11 +130,11 @@ def structure(state: NavigatorState) -> dict[str, Any]:
         "children": [list(node.children) for node in nodes],
         "strength": [_measured(node.strength) for node in nodes],
         "support": [_measured(node.support) for node in nodes],
-        "selected": 0 if nodes else None,
     }
 
 
-def numbers_of(figures: TreeFigures) -> dict[str, Any]:
+@remembered
+def numbers_of(_: NavigatorState, figures: TreeFigures) -> dict[str, Any]:
     """Describe the rows of every node, and why leaves are leaves, as far as that may be shown."""
     reasons = list(dict.fromkeys(filter(None, figures.reasons)))
     place = {reason: i for i, reason in enumerate(reasons)}

@@ -10,9 +10,8 @@ import numpy as np
 from lvmkit.mixtures.analysis import short
 from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreeTab
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import RowPages
+from lvmkit_widgets.ui.paging import turning
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, Text
 
 PAGE = 12
@@ -26,50 +25,42 @@ PEOPLE = (
 )
 
 
-class RowsTab(TreeTab):
+class RowsTab(Tab[NavigatorState]):
     """Pages of rows, made by Python when they are turned to."""
 
     title: ClassVar[str] = "Rows"
-    depends: ClassVar[frozenset[str]] = frozenset({"node", "row", "history"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.rows = Table(key="row", page_size=PAGE, total=0, needs_python=True)
-        self.why = Text(title="Why here", needs_python=True)
-        self.components = {"members": self.rows, "why": self.why}
-        self.pages = RowPages(self.rows)
+        self.components = {
+            "members": Table(key="row", page_size=PAGE, total=0, needs_python=True),
+            "why": Text(title="Why here", needs_python=True),
+        }
         self.layout = ["members", "why"]
+        self.events = {
+            "members.pick": lambda state, row: state.replace(row=int(row) - 1),
+            **turning("members"),
+        }
 
-    def attach(self, state: NavigatorState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self.pages.clear()
+    def initial(self, state: NavigatorState) -> Fields:
+        """Say what rows are."""
         there = not state.empty and state.corpus is not None
-        self.rows.param.update(
-            title=f"{state.row_name.capitalize()} of the branch",
-            help=PEOPLE if state.private else "In the order of the corpus. Pick one to read it.",
-            columns=columns_of(state),
-            visible=there,
-        )
-        self.why.visible = there
+        members = {
+            "title": f"{state.row_name.capitalize()} of the branch",
+            "help": PEOPLE if state.private else "In the order of the corpus. Pick one to read it.",
+            "columns": columns_of(state),
+            "visible": there,
+        }
+        return {"members": members, "why": {"visible": there}}
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if state.empty or state.corpus is None:
-            return
+    def fields(self, state: NavigatorState) -> Fields:
+        """List the rows of the node."""
+        if state.empty or state.corpus is None or not state.live:
+            return {}
         found: Any = state.rows_of(state.node)
-        self.pages.show(state.node, found, lambda i: record_of(state, i), state.row)
-        self.why.param.update(**told_of(state))
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        board.listen("members", "page", lambda _: self.refresh())
-        board.listen("members", "pick", self._choose)
-
-    def _choose(self, row: int) -> None:
-        """Pick a row."""
-        self.state.row = int(row) - 1
+        rows = state.paging.rows(found, lambda i: record_of(state, int(i)), PAGE)
+        picked = None if state.row is None else state.row + 1
+        return {"members": {**rows, "selected": picked}, "why": told_of(state)}
 
 
 class PatientRowsTab(RowsTab):

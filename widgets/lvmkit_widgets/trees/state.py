@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import param
 
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core import moved
 from lvmkit.core.typing import Labels
+from lvmkit.disclosure import Disclosure
 from lvmkit.trees import Tree
 from lvmkit.trees.cut import TreeCut
 from lvmkit.trees.figures import (
+    NodeCounts,
     TreeFigures,
     count_nodes,
     count_rows,
@@ -24,42 +25,52 @@ from lvmkit.trees.figures import (
 )
 from lvmkit.trees.layout import TreeLayout
 from lvmkit_widgets.trees.annotations import LONGEST, NamedCut
-from lvmkit_widgets.ui.history import History, Step, UndoRedo
+from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
+from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted
 
-START = (
-    "from lvmkit_widgets import TreeNavigator\n"
-    "# model and cohort: the tree and the cohort that were opened\n"
-    "state = TreeNavigator(model, cohort).state"
-)
 
-
-class NavigatorState(UndoRedo, param.Parameterized):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NavigatorState(StepState[NamedCut]):
     """A tree, what is picked of it, its cut and names, and the steps that led there."""
 
-    node = param.Integer(default=0, bounds=(0, None), doc="Number of the node that is picked.")
-    code = param.String(default="", doc="The code or word whose branches are shown.")
-    balance = param.Number(default=0.6, bounds=(0, 1), doc="λ: 1 is share, 0 is lift.")
-    row = param.Integer(default=None, allow_None=True, doc="Row of the cohort that is picked.")
-    history = param.Parameter(constant=True, doc="Steps taken so far.")
-    hide_small = param.Boolean(default=True, doc="Whether small counts of people are hidden.")
-    threshold = param.Integer(default=11, bounds=(2, None), doc="Smaller counts are hidden.")
-    message = param.String(default="", doc="What the last step did, in words.")
+    start: ClassVar[str] = (
+        "from lvmkit_widgets import TreeNavigator\n"
+        "# model and cohort: the tree and the cohort that were opened\n"
+        "state = TreeNavigator(model, cohort).state"
+    )
 
-    def __init__(self, model: Any, corpus: Corpus | None, *, private: bool = True) -> None:
-        self.model, self.corpus = model, corpus
-        self.tree: Tree = model if isinstance(model, Tree) else model.tree_
-        self.layout = TreeLayout(self.tree)
-        self.private = private if corpus is None else corpus.private
-        self.words = known_words(self.tree, model, corpus.view.codes if corpus else None)
-        self._figures: dict[int, TreeFigures] = {}
-        kept = NamedCut.kept_with(self.layout, getattr(model, "annotations_", None))
-        super().__init__(history=History((Step("Opened", START, kept),)))
+    model: Any
+    tree: Tree
+    layout: TreeLayout
+    corpus: Corpus | None
+    words: tuple[str, ...]  # Codes or words of the tree
+    node: int = 0  # Number of the node that is picked
+    code: str = ""  # The code or word whose branches are shown
+    balance: float = 0.6  # λ: 1 is share, 0 is lift
+    row: int | None = None  # Row of the cohort that is picked
+    paging: Paging = FIRST_PAGE  # Of the rows of the node
+    typed: str | None = None  # Name of the node, typed and not yet kept
+
+    @classmethod
+    def of(cls, model: Any, corpus: Corpus | None, *, private: bool = True) -> Self:
+        """Return the state of a tree and its rows."""
+        tree: Tree = model if isinstance(model, Tree) else model.tree_
+        layout = TreeLayout(tree)
+        return cls.opened(
+            NamedCut.kept_with(layout, getattr(model, "annotations_", None)),
+            model=model,
+            tree=tree,
+            layout=layout,
+            corpus=corpus,
+            words=known_words(tree, model, corpus.view.codes if corpus else None),
+            disclosure=Disclosure(private=private if corpus is None else corpus.private),
+        )
 
     @property
     def named_cut(self) -> NamedCut:
         """The cut and the names now."""
-        return self.history.value
+        return self.value
 
     @property
     def frontier(self) -> tuple[int, ...]:
@@ -93,33 +104,24 @@ class NavigatorState(UndoRedo, param.Parameterized):
     marked = moved.OldName("named_cut")
     noun, thing = moved.OldName("row_name"), moved.OldName("column_name")
 
-    @cached_property
+    @property
     def of_words(self) -> bool:
         """Whether occurrences of words count, not rows that have them."""
-        if self.corpus is None or self.private or not self.corpus.of_words:
-            return False
-        return bool(self.corpus.matrix(self.words).max() > 1)
+        return counts_words(self)
 
-    @cached_property
+    @property
     def labels(self) -> Labels:
         """Number of the leaf of each row of the cohort."""
-        return np.zeros(0, np.intp) if self.corpus is None else self.leaf_of(self._rows())
+        return leaves_of_rows(self)
 
     @property
     def figures(self) -> TreeFigures:
         """Numbers of the nodes; the same object while nothing changes."""
-        return self.figures_of(self.threshold if self.private and self.hide_small else 0)
+        return self.figures_of(self.disclosure.level)
 
     def figures_of(self, threshold: int) -> TreeFigures:
         """Return the numbers of the nodes."""
-        if threshold not in self._figures:
-            titles = [""] * len(self.words)
-            if self.corpus is not None:
-                titles = [self.corpus.view.titles.get(word, "") for word in self.words]
-            self._figures[threshold] = figures_of(
-                self._counted, self.words, titles, threshold=threshold
-            )
-        return self._figures[threshold]
+        return named_figures(self, threshold)
 
     def leaf_of(self, X: Any) -> Labels:
         """Send rows down the tree, (n,)."""
@@ -135,9 +137,28 @@ class NavigatorState(UndoRedo, param.Parameterized):
         place, name = self.layout.labels[node], self.names.get(node, "")
         return f"{place} · {name}" if name else place
 
+    # -- picks -----------------------------------------------------------------------------------
+
+    def pick(self, node: Any) -> Self:
+        """Look at a node; a name that was typed for the one before is kept."""
+        if node is None or int(node) >= len(self.layout) or int(node) == self.node:
+            return self
+        return self.keep_typed().replace(node=int(node), typed=None, paging=FIRST_PAGE)
+
+    def keep_typed(self) -> Self:
+        """Keep the name that was typed for the node that is picked."""
+        typed = None if self.typed is None else self.typed.strip()
+        if typed is None or typed == self.names.get(self.node, ""):
+            return self
+        return self.rename(self.node, typed)
+
+    def search(self, code: Any) -> Self:
+        """Show the branches of a code."""
+        return self.replace(code=str(code or ""))
+
     # -- steps -----------------------------------------------------------------------------------
 
-    def rename(self, node: int, name: str) -> None:
+    def rename(self, node: int, name: str) -> Self:
         """Name a node."""
         if not isinstance(name, str):
             message = f'name is {name!r}; pass a text, or "" to take the name of the node away.'
@@ -146,24 +167,24 @@ class NavigatorState(UndoRedo, param.Parameterized):
         text = " ".join(name.split())[:LONGEST]
         place = self.layout.labels[node]
         told = f"Named {place} “{text}”" if text else f"Took the name of {place} away"
-        self._mark(self.named_cut.renamed(node, text), told, f"state.rename({node}, {text!r})")
+        return self._mark(self.named_cut.renamed(node, text), told, f"rename({node}, {text!r})")
 
-    def cut(self, *, depth: int | None = None, n_leaves: int | None = None) -> None:
+    def cut(self, *, depth: int | None = None, n_leaves: int | None = None) -> Self:
         """Cut the tree at a level, or into so many clusters."""
         nodes = self.tree.frontier(depth=depth, n_leaves=n_leaves)
         where = "into its leaves" if depth is None else f"at level {depth}"
         where = where if n_leaves is None else "with the largest branches opened first"
         given = {"depth": depth, "n_leaves": n_leaves}
         code = ", ".join(f"{key}={value}" for key, value in given.items() if value is not None)
-        self._cut(nodes, f"Cut {where}: {counted(len(nodes), 'cluster')}", f"state.cut({code})")
+        return self._cut(nodes, f"Cut {where}: {counted(len(nodes), 'cluster')}", f"cut({code})")
 
-    def prune(self, node: int) -> None:
+    def prune(self, node: int) -> Self:
         """Make one cluster of a node and all below it."""
         self._require(node)
         named_cut = self.named_cut.pruned(self.layout, node)
-        self._mark(named_cut, f"Made one cluster of {self.label(node)}", f"state.prune({node})")
+        return self._mark(named_cut, f"Made one cluster of {self.label(node)}", f"prune({node})")
 
-    def split(self, node: int) -> None:
+    def split(self, node: int) -> Self:
         """Make clusters of the two parts of a node."""
         self._require(node)
         parts = self.tree.nodes[node].children
@@ -172,14 +193,14 @@ class NavigatorState(UndoRedo, param.Parameterized):
             message = f"{self.label(node)} is a leaf: {reason}."
             raise ValueError(message)
         named_cut = self.named_cut.split(self.layout, node)
-        self._mark(named_cut, f"Opened {self.label(node)}", f"state.split({node})")
+        return self._mark(named_cut, f"Opened {self.label(node)}", f"split({node})")
 
-    def take_cut(self, frontier: Sequence[int]) -> None:
+    def take_cut(self, frontier: Sequence[int]) -> Self:
         """Cut the tree at given nodes."""
         nodes = [int(i) for i in frontier]
         self.tree.regrouped(np.zeros(0, dtype=np.intp), nodes)
         told = f"Cut by hand: {counted(len(nodes), 'cluster')}"
-        self._cut(nodes, told, f"state.take_cut({nodes!r})")
+        return self._cut(nodes, told, f"take_cut({nodes!r})")
 
     # -- results ---------------------------------------------------------------------------------
 
@@ -214,13 +235,9 @@ class NavigatorState(UndoRedo, param.Parameterized):
 
     # -- inside ----------------------------------------------------------------------------------
 
-    @cached_property
-    def _counted(self) -> Any:
-        """Numbers of the nodes, nothing hidden."""
-        if self.corpus is None:
-            return count_nodes(self.layout)
-        X = self.corpus.matrix(self.words, binary=not self.of_words)
-        return count_rows(self.layout, X, self.labels, of_words=self.of_words)
+    def follow(self, value: NamedCut) -> dict[str, Any]:
+        """Forget what was typed."""
+        return {"typed": None}
 
     def _rows(self) -> Any:
         """Rows of the cohort in the order of the tree's columns."""
@@ -234,21 +251,46 @@ class NavigatorState(UndoRedo, param.Parameterized):
             message = f"There is no node {node}; the tree has {counted(len(self.layout), 'node')}."
             raise ValueError(message)
 
-    def _cut(self, nodes: Sequence[int], text: str, code: str) -> None:
+    def _cut(self, nodes: Sequence[int], text: str, code: str) -> Self:
         """Take a step that cuts the tree at nodes."""
-        self._mark(self.named_cut.cut_at(self.layout, [int(i) for i in nodes]), text, code)
+        return self._mark(self.named_cut.cut_at(self.layout, [int(i) for i in nodes]), text, code)
 
-    def _mark(self, named_cut: NamedCut, text: str, code: str) -> None:
+    def _mark(self, named_cut: NamedCut, text: str, code: str) -> Self:
         """Take a step, unless nothing changes."""
         if named_cut == self.named_cut:
-            self.message = f"It was so already: {text}."
-        else:
-            self._step(named_cut, text, code)
+            return self.tell(f"It was so already: {text}.", tone="done")
+        return self.step_to(named_cut, text, code)
 
-    def _go(self, history: History[NamedCut], message: str) -> None:
-        """Stand somewhere in the history; the model keeps names and cut."""
-        with param.edit_constant(self):
-            self.param.update(history=history, message=message)
-        if hasattr(self.model, "annotations_"):
-            notes = dict(self.model.annotations_ or {})
-            self.model.annotations_ = notes | self.named_cut.to_annotations()
+
+@remembered
+def counts_words(state: NavigatorState) -> bool:
+    """Tell whether occurrences of words count, not rows that have them."""
+    if state.corpus is None or state.private or not state.corpus.of_words:
+        return False
+    return bool(state.corpus.matrix(state.words).max() > 1)
+
+
+@remembered
+def leaves_of_rows(state: NavigatorState) -> Labels:
+    """Return the number of the leaf of each row of the cohort."""
+    if state.corpus is None:
+        return np.zeros(0, np.intp)
+    return state.leaf_of(state.corpus.matrix(state.words))
+
+
+@remembered
+def counted_nodes(state: NavigatorState) -> NodeCounts:
+    """Count the rows of the nodes, nothing hidden."""
+    if state.corpus is None:
+        return count_nodes(state.layout)
+    X = state.corpus.matrix(state.words, binary=not state.of_words)
+    return count_rows(state.layout, X, state.labels, of_words=state.of_words)
+
+
+@remembered
+def named_figures(state: NavigatorState, threshold: int) -> TreeFigures:
+    """Name the numbers of the nodes."""
+    titles = [""] * len(state.words)
+    if state.corpus is not None:
+        titles = [state.corpus.view.titles.get(word, "") for word in state.words]
+    return figures_of(counted_nodes(state), state.words, titles, threshold=threshold)

@@ -8,12 +8,13 @@ import numpy as np
 
 from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tab import TreeTab
 from lvmkit_widgets.ui.component import packed
-from lvmkit_widgets.ui.dashboard import Dashboard
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Relevance, SplitContrast
 
 TOP = 25  # codes in the table
+SAVED_CELLS = 150_000  # numbers, nodes times codes; about eleven bytes each in the page
 LIVE_CELLS = 500_000  # numbers, nodes times codes, that a browser gets; eight bytes each
 LINKS = [
     ("tree.row", "relevance.cluster"),
@@ -25,101 +26,106 @@ LINKS = [
 ]
 
 
-class BranchTermsTab(TreeTab):
+class BranchTermsTab(Tab[NavigatorState]):
     """Codes by relevance; λ is the browser's matter."""
 
     title: ClassVar[str] = "Terms"
-    depends: ClassVar[frozenset[str]] = frozenset(
-        {"node", "code", "balance", "hide_small", "history"}
-    )
 
     def __init__(self) -> None:
         super().__init__()
-        self.relevance = Relevance(top=TOP)
-        self._held: list[int] = []  # nodes whose numbers the browser was sent last
-        self.components = {"relevance": self.relevance}
+        self.components = {"relevance": Relevance(top=TOP)}
         self.layout = "relevance"
+        self.events = {
+            "relevance.balance": lambda state, balance: state.replace(balance=balance),
+            "relevance.code": NavigatorState.search,
+            "relevance.cluster": missed,
+            "tree.row": missed,
+        }
 
-    def attach(self, state: NavigatorState) -> None:
-        """Follow another state from now on."""
-        super().attach(state)
-        self._held = []
-        self.relevance.param.update(
-            title=f"{state.column_name.capitalize()}s of the branch",
-            help=help_of(state.column_name),
-            labels=labels_of(state),
-            download="branch",
-            visible=not state.empty,
-        )
+    def initial(self, state: NavigatorState) -> Fields:
+        """Say what the numbers are of."""
+        return {
+            "relevance": {
+                "title": f"{state.column_name.capitalize()}s of the branch",
+                "help": help_of(state.column_name),
+                "download": "branch",
+                "visible": not state.empty,
+            }
+        }
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        state = self.state
-        if state.empty:
-            return
-        held = held_nodes(state, LIVE_CELLS)
-        if self.changed("numbers", state.figures, tuple(held)):
-            self.relevance.param.update(**packed_numbers(state, held))
-        self.relevance.param.update(
-            names=[state.label(i) for i in held],
-            balance=state.balance,
-            code=state.code,
-        )
-        self.tree.held = None if len(held) == len(state.layout) else held
-        self._held = held
-        self._place()
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        self.tree: Any = board.components["tree"]
-        board.listen("relevance", "balance", self._weigh)
-        board.listen("relevance", "code", self.search)
-        board.listen("relevance", "cluster", self._missed)
-        board.listen("tree", "row", self._missed)
-
-    def _missed(self, row: int | None) -> None:
-        """Say again where the numbers of the node are, should the browser say that it has none."""
-        # It says so together with the node that was picked, and the fields of one message come in no order: this may
-        # come after the answer to the pick, and would undo it.
-        if row is None and self.state.node in self._held:
-            self._place()
-
-    def _place(self) -> None:
-        """Say where among the numbers those of the node are."""
-        self.relevance.cluster = self.tree.row = self._held.index(self.state.node)
-
-    def _weigh(self, balance: float) -> None:
-        """Take the balance."""
-        self.state.balance = balance
+    def fields(self, state: NavigatorState) -> Fields:
+        """Show the codes of the node."""
+        return terms_fields(state)
 
 
-class SplitTab(TreeTab):
+class SplitTab(Tab[NavigatorState]):
     """What tells the two parts of a node apart; the browser finds it in the numbers of the terms."""
 
     title: ClassVar[str] = "What splits it"
-    depends: ClassVar[frozenset[str]] = frozenset({"node", "hide_small", "history"})
 
     def __init__(self) -> None:
         super().__init__()
-        self.branches = SplitContrast(
+        branches = SplitContrast(
             title="What tells the two parts apart",
             help="Where the two parts of the branch differ most in frequency, in standard deviations "
             "(standardized difference). Bars and numbers are the frequency in each part; pick a line to see where "
             "else it lives, or a part to go on from there.",
         )
-        self.components = {"branches": self.branches}
+        self.components = {"branches": branches}
         self.layout = "branches"
+        self.events = {"branches.pick": NavigatorState.search}
 
-    def refresh(self) -> None:
-        """Show the state as it is now: of large trees, the browser lacks numbers of most nodes."""
-        self.branches.visible = not self.state.empty
-        self._terms.refresh()
+    def fields(self, state: NavigatorState) -> Fields:
+        """Send the numbers: of large trees, the browser lacks those of most nodes."""
+        return {**terms_fields(state), "branches": {"visible": not state.empty}}
 
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        every: Any = board
-        self._terms = next(part for part in every.every_part if isinstance(part, BranchTermsTab))
-        board.listen("branches", "pick", self.search)
+
+def missed(state: NavigatorState, row: int | None) -> NavigatorState | None:
+    """Say again where the numbers of the node are, should the browser say that it has none."""
+    # It says so together with the node that was picked; should it come later than the answer, it would undo it.
+    return state.renew() if row is None else None
+
+
+def terms_fields(state: NavigatorState) -> Fields:
+    """Return the numbers of the codes, and where among them those of the node are."""
+    if state.empty:
+        return {}
+    _ = state.renewed
+    columns, cells = None, LIVE_CELLS
+    if not state.live:
+        columns = saved_columns(state)
+        cells = SAVED_CELLS * len(state.figures.words) // max(len(columns), 1)
+    held = held_nodes(state, cells)
+    row = held.index(state.node)
+    relevance = {
+        **packed_numbers(state, state.figures, tuple(held), columns),
+        "labels": labels_of(state, columns),
+        "names": [state.label(i) for i in held],
+        "balance": state.balance,
+        "code": state.code,
+        "cluster": row,
+    }
+    every = len(held) == len(state.layout)
+    return {"relevance": relevance, "tree": {"held": None if every else held, "row": row}}
+
+
+@remembered
+def saved_columns(state: NavigatorState) -> tuple[int, ...]:
+    """Choose the codes that a saved page holds."""
+    figures = state.figures
+    n, c = len(state.layout), len(figures.words)
+    if n * c <= SAVED_CELLS:
+        return tuple(range(c))
+    room = min(max(SAVED_CELLS // n, 300), c)
+    first = list(dict.fromkeys([*state.frontier, *range(min(n, 100))]))[:200]
+    needed = np.zeros(c, dtype=bool)
+    for balance in (0.0, 0.3, 0.6, 1.0):
+        score = figures.scores(np.array(first), balance)
+        best = np.argpartition(-score, min(TOP, c) - 1, axis=1)[:, :TOP]
+        needed[np.unique(best)] = True
+    frequent = np.nan_to_num(figures.overall)
+    order = np.lexsort((-frequent, ~needed))
+    return tuple(sorted(int(j) for j in order[: max(room, min(int(needed.sum()), 2 * room))]))
 
 
 def holds_all(state: NavigatorState, cells: int = LIVE_CELLS) -> bool:
@@ -142,11 +148,14 @@ def held_nodes(state: NavigatorState, cells: int) -> list[int]:
     return list(dict.fromkeys([*steady[: room // 2], *near, *range(len(nodes))]))[:room]
 
 
+@remembered
 def packed_numbers(
-    state: NavigatorState, held: list[int], columns: list[int] | None = None
+    state: NavigatorState,
+    figures: TreeFigures,
+    held: tuple[int, ...],
+    columns: tuple[int, ...] | None,
 ) -> dict[str, Any]:
     """Pack the numbers of some nodes."""
-    figures: TreeFigures = state.figures
     index = np.array(held, dtype=np.intp)
     kept = np.arange(len(figures.words)) if columns is None else np.array(columns, dtype=np.intp)
     fields: dict[str, Any] = {
@@ -162,8 +171,8 @@ def packed_numbers(
     return fields
 
 
-def labels_of(state: NavigatorState) -> dict[str, str]:
-    """Say what the columns of the codes are."""
+def labels_of(state: NavigatorState, columns: tuple[int, ...] | None = None) -> dict[str, str]:
+    """Say what the columns of the codes are, and what a page leaves out."""
     column_name, row_name = state.column_name, state.row_name
     labels = {
         "code": column_name.capitalize(),
@@ -179,6 +188,11 @@ def labels_of(state: NavigatorState) -> dict[str, str]:
     left_out = len(state.words) - len(state.figures.words) if not state.empty else 0
     if left_out:
         labels["rest"] = f"The {left_out:,} rarest {column_name}s are left out of so large a tree."
+    if not state.live:
+        labels["none"] = "The numbers of this branch are not in this page."
+    if columns is not None and len(columns) < len(state.words):
+        held = f"{len(columns):,} of {len(state.words):,}"
+        labels["rest"] = f"This page holds {held} {column_name}s."
     if state.of_words:
         return labels | {
             "n": "Here",

@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 import pandas as pd
-import param
 
 from lvmkit.charts import png, svg
-from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.tabs import Tab
+from lvmkit_widgets.ui.state import State, StepState
+from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
 
 TWICE = (
@@ -37,7 +36,8 @@ MIMES = {
     "svg": "image/svg+xml",
     "txt": "text/plain",
 }
-S = TypeVar("S", bound=param.Parameterized)
+S = TypeVar("S", bound=State)
+T = TypeVar("T")  # Of any state
 
 
 def always(_: Any) -> bool:
@@ -46,17 +46,17 @@ def always(_: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Export(Generic[S]):
+class Export(Generic[T]):
     """A file that readers can take away."""
 
     name: str  # Of its button
     label: str
-    file: str | Callable[[S], str]  # Its name, whose ending tells what it is
-    make: Callable[[S], Any] | None = None  # Table, text, chart or bytes; None: the saved page
+    file: str | Callable[[T], str]  # Its name, whose ending tells what it is
+    make: Callable[[T], Any] | None = None  # Table, text, chart or bytes; None: the saved page
     help: str | None = None
     private: str = ""  # What to mind with rows of single people, said when it is handed over
     mark: str = " – private"  # Added to the label of a private file
-    offered: Callable[[S], bool] = always  # Whether it can be made now
+    offered: Callable[[T], bool] = always  # Whether it can be made now
 
 
 def steps_export(help: str) -> Export[Any]:
@@ -73,49 +73,63 @@ def page_export(
 
 
 class ExportTab(Tab[S]):
-    """A tab with a button for every file of `exports`."""
+    """A tab with a button for every file of `exports`, and the steps taken so far where the state has any."""
 
     title: ClassVar[str] = "Take away"
     exports: Sequence[Export[Any]] = ()
+    steps: ClassVar[bool] = False  # Whether the state has steps to go back to
     _board: Any
 
     def __init__(self) -> None:
         super().__init__()
-        self.form = Form(title="Take away")
-        self.components = {"files": self.form}
+        self.components = {"files": Form(title="Take away")}
         self.layout = "files"
+        if self.steps:
+            self.components["taken"] = Table(
+                title="Steps so far",
+                help="Pick a step to go back to it; nothing is lost.",
+                columns=[
+                    {"key": "step", "label": "Step", "kind": "integer"},
+                    {"key": "text", "label": "What was done", "kind": "text"},
+                ],
+                key="step",
+                needs_python=True,
+            )
+            self.layout = ["files", "taken"]
+            self.events = {"taken.pick": lambda state, step: state.go_to(int(step))}
 
-    @property
-    def private(self) -> bool:
-        """Whether rows stand for people."""
-        return getattr(self.state, "private", True)
-
-    def note(self) -> str:
+    def note(self, state: S) -> str:
         """Say what files hold, or nothing."""
         return ""
 
-    def options(self) -> list[dict[str, Any]]:
+    def options(self, state: S) -> list[dict[str, Any]]:
         """Return controls that stand below the buttons."""
         return []
 
-    def refresh(self) -> None:
-        """Show the state as it is now."""
+    def fields(self, state: S) -> Fields:
+        """Show the buttons, and the steps."""
         buttons = [
             {
                 "name": export.name,
                 "kind": "button",
-                "label": export.label + (export.mark if export.private and self.private else ""),
+                "label": export.label + (export.mark if export.private and state.private else ""),
                 "help": export.help,
             }
             for export in self.exports
-            if export.offered(self.state)
+            if export.offered(state)
         ]
-        note = self.note()
+        note = self.note(state)
         notes = [{"name": "note", "kind": "note", "label": note}] if note else []
-        self.form.controls = [*buttons, *self.options(), *notes]
+        shown: Fields = {"files": {"controls": [*buttons, *self.options(state), *notes]}}
+        if not isinstance(state, StepState) or not self.steps:
+            return shown
+        steps, position = state.history.steps, state.history.position
+        rows = [{"step": i, "text": step.text} for i, step in enumerate(steps)]
+        return {**shown, "taken": {"rows": rows, "selected": position}}
 
-    def connect(self, board: Dashboard) -> None:
+    def connect(self, board: Any) -> None:
         """Listen to the reader."""
+        super().connect(board)
         self._board = board
         board.listen("files", "pressed", self._hand_over)
 
@@ -127,20 +141,20 @@ class ExportTab(Tab[S]):
 
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file: its name, contents and kind of contents."""
-        export = self._export(name)
-        file = export.file if isinstance(export.file, str) else export.file(self.state)
-        return file, self.content(export, file), MIMES[file.rpartition(".")[2]]
+        export, state = self._export(name), self._board.state
+        file = export.file if isinstance(export.file, str) else export.file(state)
+        return file, self.content(export, state, file), MIMES[file.rpartition(".")[2]]
 
-    def content(self, export: Export[S], file: str) -> bytes:
-        """Make the contents of a file."""
+    def content(self, export: Export[S], state: S, file: str) -> bytes:
+        """Make the contents of a file; in those for others small counts are hidden."""
         if export.make is None:
             return written(self._board.to_html, file)
-        return as_bytes(export.make(self.state), file)
+        return as_bytes(export.make(state if export.private else state.for_others), file)
 
     def warning(self, name: str) -> str:
         """Say what to mind with a private file."""
         private = self._export(name).private
-        return f" {private}" if private and self.private else ""
+        return f" {private}" if private and self._board.state.private else ""
 
     def _export(self, name: str) -> Export[Any]:
         """Return an export by the name of its button."""
@@ -148,42 +162,10 @@ class ExportTab(Tab[S]):
 
 
 class StepsExportTab(ExportTab[S]):
-    """Such a tab that lists the steps taken too, to go back to one; its state is an `UndoRedo`."""
+    """Such a tab of a state with steps: it lists them too, to go back to one."""
 
     title: ClassVar[str] = "Steps and files"
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.steps = Table(
-            title="Steps so far",
-            help="Pick a step to go back to it; nothing is lost.",
-            columns=[
-                {"key": "step", "label": "Step", "kind": "integer"},
-                {"key": "text", "label": "What was done", "kind": "text"},
-            ],
-            key="step",
-            needs_python=True,
-        )
-        self.components |= {"taken": self.steps}
-        self.layout = ["files", "taken"]
-
-    def refresh(self) -> None:
-        """Show the state as it is now."""
-        super().refresh()
-        state: Any = self.state
-        history = state.history
-        self.steps.rows = [{"step": i, "text": step.text} for i, step in enumerate(history.steps)]
-        self.steps.selected = history.position
-
-    def connect(self, board: Dashboard) -> None:
-        """Listen to the reader."""
-        super().connect(board)
-        board.listen("taken", "pick", self._go_to)
-
-    def _go_to(self, step: int) -> None:
-        """Go back to a step."""
-        state: Any = self.state
-        state.go_to(int(step))
+    steps: ClassVar[bool] = True
 
 
 def as_bytes(made: Any, file: str) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
@@ -83,47 +82,6 @@ class History(Generic[T]):
         return "\n".join(step.code for step in self.steps[: self.position + 1])
 
 
-class UndoRedo:
-    """Back and forth among steps, for a state that keeps a `history` and stands in it by `_go`."""
-
-    history: Any
-    message: Any
-    _go: Callable[[Any, str], None]
-
-    def undo(self) -> None:
-        """Take the last step back."""
-        text = self.history.steps[self.history.position].text
-        self._go(self.history.undo(), f"Undone: {text}.")
-
-    def redo(self) -> None:
-        """Do again what was undone."""
-        history = self.history.redo()
-        self._go(history, f"Done again: {history.steps[history.position].text}.")
-
-    def go_to(self, position: int) -> None:
-        """Return to a step."""
-        history = self.history.go_to(position)
-        self._go(history, f"Back at: {history.steps[position].text}.")
-
-    def press(self, button: str) -> bool:
-        """Undo or redo, if that is what a button of `undo_buttons` says."""
-        known = {"undo": self.undo, "redo": self.redo}
-        if button in known:
-            known[button]()
-        return button in known
-
-    def _step(self, value: Any, text: str, code: str) -> None:
-        """Take a step."""
-        self._go(self.history.push(text, code, value), f"{text}.")
-
-    def _select(self, value: Any, text: str, code: str) -> None:
-        """Take a step to another value, unless we stand there."""
-        if value == self.history.value:
-            self.message = f"{text}."
-        else:
-            self._step(value, text, code)
-
-
 def undo_buttons(history: History[Any], *, arrows: bool = True) -> list[dict[str, Any]]:
     """Return the buttons that go a step back and forth, as controls of a form."""
     undo, redo = ("↶ Undo", "↷ Redo") if arrows else ("Undo", "Redo")
@@ -135,4 +93,4 @@ def undo_buttons(history: History[Any], *, arrows: bool = True) -> list[dict[str
 
 def opening(source: str) -> str:
     """Return the Python of the first step."""
-    return f"{START}{source or OPENED}\nstate = ExplorerState(model, cohort)"
+    return f"{START}{source or OPENED}\nstate = ExplorerState.of(model, cohort)"
