@@ -80,8 +80,9 @@ class ExportTab(Tab[S]):
     steps: ClassVar[bool] = False  # Whether the state has steps to go back to
     _board: Any
 
-    def __init__(self) -> None:
+    def __init__(self, exports: Sequence[Export[Any]] = ()) -> None:
         super().__init__()
+        self.exports = exports or self.exports
         self.components = {"files": Form(title="Take away")}
         self.layout = "files"
         if self.steps:
