@@ -130,13 +130,18 @@ def _require_json(content: Any, *, finite: bool) -> None:
 
 def is_npz_of(path: str | os.PathLike[str], prefix: str) -> bool:
     """Tell whether the header of a file names a format that begins like this; only the header is read."""
+    named = header_of(path).get("format")
+    return isinstance(named, str) and named.startswith(prefix)
+
+
+def header_of(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Return the header of a file, without its arrays; nothing if there is none that can be read."""
     with contextlib.suppress(ValueError, OSError):
         with readable(path) as file, complete(path, "npz file"), _opened(file, _ANY_SIZE) as stored:
             member = _members(stored, _ANY_SIZE)["header"]
             header = json_of(_array(stored, member, "header", _ANY_SIZE, _ANY_SIZE), finite=False)
-        named = header.get("format") if isinstance(header, dict) else None
-        return isinstance(named, str) and named.startswith(prefix)
-    return False
+        return header if isinstance(header, dict) else {}
+    return {}
 
 
 @contextmanager

@@ -238,6 +238,32 @@ PICKS = """async (root) => {
 }"""
 
 
+def test_leaving_asks_only_while_work_stands_nowhere_else(served):
+    page, board = served
+    asked = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    name = page.get_by_label("Name of cluster 0")
+
+    def leave():
+        """Try to leave the page; the reader stays where the browser asks."""
+        page.evaluate("() => { location.href = 'about:blank'; }")
+        page.wait_for_timeout(300)
+        return len(asked)
+
+    name.fill("Heart")
+    page.get_by_role("button", name="Keep", exact=True).click()
+    expect(page.locator(".lvm-size").first).to_contain_text("Heart")
+    assert leave() == 1
+    tab(page, "Steps and files")
+    with page.expect_download():
+        page.get_by_role("button", name="Model (npz)").click()
+    expect(status(page)).to_contain_text("was handed to your browser")
+    assert not board.state.unsaved
+    assert leave() == 1
+    expect(page).to_have_url("about:blank")
+    assert asked == ["beforeunload"]
+
+
 @pytest.mark.parametrize("width", [1600, 800, 390])
 def test_no_tab_is_wider_than_the_window(served, width, assert_fits):
     page, _ = served

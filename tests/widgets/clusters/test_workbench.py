@@ -62,7 +62,7 @@ def press(bench, form, **values):
 
 def test_it_starts_with_the_choice_alone():
     bench = Workbench()
-    assert bench.stage.layout == ["status", "intro", "open", "columns", "repairs"]
+    assert bench.stage.layout == ["status", "intro", "recent", "open", "columns", "repairs"]
     options = bench.components["open"].controls[0]["options"]
     assert options[0] == ["discharges", "Hospital discharges (synthetic, comes with lvmkit)"]
 

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import lvmkit
+from lvmkit.cohorts.subset import Subset
 from lvmkit.datasets import load_discharges
 from lvmkit_widgets.clusters import open_form
 from lvmkit_widgets.server import cli
@@ -24,7 +26,7 @@ def visits(tmp_path, monkeypatch):
         assert cli.main(["explore", str(path), "--components", "4", *options]) == 0
         return served[0]
 
-    visit.fits, visit.session = fits, lambda: Session(str(path), 4)
+    visit.fits, visit.session = fits, lambda: Session.of(str(path), 4)
     return visit
 
 
@@ -91,8 +93,59 @@ def test_another_file_or_number_is_another_session(tmp_path, monkeypatch):
     monkeypatch.setenv("LVMKIT_SESSIONS", str(tmp_path / "sessions"))
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,0\n")
-    one = Session(str(path), 4).path
-    assert Session(str(path), 5).path != one
+    one = Session.of(str(path), 4).path
+    assert Session.of(str(path), 5).path != one
     path.write_text("a,b\n1,0\n0,1\n")
-    assert Session(str(path), 4).path != one
+    assert Session.of(str(path), 4).path != one
     assert one.parent.stat().st_mode & 0o077 == 0
+
+
+def test_steps_can_be_undone_after_a_new_start_and_what_was_looked_at_is_there(explore):
+    board = explore()()
+    work(board)
+    board.state = board.state.show(Subset(values={"sex": ("female",)}))
+    board.state = board.state.replace(balance=0.3, tab=2).look(cluster=2)
+    board.state = board.state.rename(2, "Third")
+    again = explore()().state
+    assert again.clustering.clusters == board.state.clustering.clusters
+    assert again.view.subset == board.state.view.subset
+    assert (again.cluster, again.balance, again.tab) == (2, 0.3, 2)
+    assert [step.text for step in again.history.steps][1:] == [
+        step.text for step in board.state.history.steps
+    ][-len(again.history.steps) + 1 :]
+    assert again.undo().clustering.cluster(2).label == "Group 2"
+    assert again.history.code.count("\n") == board.state.history.code.count("\n")
+
+
+def test_what_was_done_before_is_listed_and_gone_on_with(explore, tmp_path):
+    work(explore()())
+    other = tmp_path / "other.h5ad"
+    load_discharges()[900:1500].copy().write_h5ad(other)
+    board = explore("--components", "3")()
+    rename(board, 0, "Small")
+    [row] = board.components["recent"].rows
+    assert row["cohort"] == "ward.h5ad, 4 clusters"
+    assert "Group 2, Both" in row["done"].replace("Both, Group 2", "Group 2, Both")
+    assert "1 split · 1 merge" in row["done"]
+    board.components["recent"].fire("pick", 0)
+    assert "Both" in board.state.clustering.labels
+    assert "Gone on where you were" in board.components["status"].message
+    assert ["3 clusters" in row["cohort"] for row in board.components["recent"].rows] == [True]
+    rename(board, 2, "Kept")
+    assert "Kept" in " ".join(explore()().state.clustering.labels)
+    board.opener.choose.values = {**board.opener.choose.values, "path": str(other), "k": 2}
+    board.components["open"].fire("pressed", "open")
+    rename(board, 1, "Elsewhere")
+    assert "Elsewhere" in Session.of(str(other), 2).model()[0].annotations_["clusters"][1]["name"]
+
+
+@pytest.mark.parametrize("broken", [{"version": 7}, {"steps": [{}]}, {"position": 9}, {"seen": []}])
+def test_steps_that_cannot_be_read_cost_neither_names_nor_notes(explore, broken):
+    work(explore()())
+    path = explore.session().path
+    model = lvmkit.load(path)
+    model.annotations_["session"] |= broken
+    lvmkit.save(model, path)
+    board = explore()()
+    assert "Both" in " ".join(board.state.clustering.labels)
+    assert len(board.state.history.steps) == 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from lvmkit.core.reading import require_file
 from lvmkit.core.typing import Progress
 from lvmkit.mixtures.refit import check_size, fit_quietly
 from lvmkit_widgets.ui.component import Component
-from lvmkit_widgets.ui.widgets import Form, Text
+from lvmkit_widgets.ui.widgets import Form, Table, Text
 
 KNOWN: dict[str, tuple[str, Callable[[], Any], str]] = {
     "discharges": (
@@ -59,6 +59,7 @@ class Kept(NamedTuple):
     session: Any  # Names the file (`server.sessions.Session`)
     work: Any  # Reads and fits anew, as `OpenForm.open` returns it
     told: str  # What to say of the work that is gone on with, or ""
+    recent: Callable[[], list[tuple[Any, str]]] = list  # Lists other sessions, and what was done
 
 
 class Opened(NamedTuple):
@@ -92,13 +93,25 @@ class OpenForm:
             "file of yours. Nothing leaves this machine."
         )
         self.repairs = Text(title="What was repaired on reading", visible=False, needs_python=True)
+        self.recent = Table(
+            title="Continue where you were",
+            help="Cohorts that you worked on, with the names you gave. Pick one to go on.",
+            key="place",
+            columns=[
+                {"key": "cohort", "label": "Cohort", "kind": "text"},
+                {"key": "done", "label": "What was done", "kind": "text"},
+            ],
+            visible=False,
+            needs_python=True,
+        )
         self.components: dict[str, Component] = {
             "intro": self.intro,
+            "recent": self.recent,
             "open": self.choose,
             "columns": self.columns,
             "repairs": self.repairs,
         }
-        self.layout = ["open", "columns", "repairs"]
+        self.layout = ["recent", "open", "columns", "repairs"]
         self.list()
 
     def list(self) -> None:
@@ -211,10 +224,23 @@ class OpenForm:
 
         return work
 
+    def list_recent(self, sessions: Sequence[tuple[Any, str]]) -> None:
+        """Offer what was worked on before."""
+        rows = [
+            {"place": i, "cohort": f"{known_name(one.source)}, {one.k} clusters", "done": done}
+            for i, (one, done) in enumerate(sessions)
+        ]
+        self.recent.param.update(rows=rows, selected=None, visible=bool(rows))
+
     def tell_repairs(self, cohort: Any) -> None:
         """Show what was repaired when a cohort was read."""
         told = list(cohort.uns.get("cohort", {}).get("repairs", []))
         self.repairs.param.update(text="\n".join(f"- {text}" for text in told), visible=bool(told))
+
+
+def known_name(choice: str) -> str:
+    """Name a cohort for readers."""
+    return KNOWN[choice][0].split(" (")[0] if choice in KNOWN else Path(choice).name
 
 
 def read(choice: str, layout: Layout | None = None) -> tuple[Any, str, str]:

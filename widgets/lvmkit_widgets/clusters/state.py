@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from os.path import realpath
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import pandas as pd
 
@@ -66,6 +66,8 @@ class ExplorerState(StepState[ClusterView]):
     # Every operation that changes the clustering is one step that can be undone, and is recorded as a line of Python
     # that repeats it.
 
+    is_work: ClassVar[bool] = True
+
     patients: CohortView
     analysis: Analysis
     model_opened: Any
@@ -90,6 +92,9 @@ class ExplorerState(StepState[ClusterView]):
     autosave: str | None = None  # Model file kept up to date
     asked: Path | None = None  # A model that is there: may it be replaced?
     files: ModelFiles = field(default_factory=ModelFiles)
+    session: Mapping[str, Any] | None = (
+        None  # Source and k of the cohort, where visits are gone on with
+    )
 
     @classmethod
     def of(cls, model: Any, cohort: Any, *, name: str = "", source: str = "") -> Self:
@@ -169,6 +174,11 @@ class ExplorerState(StepState[ClusterView]):
         whole = self.analysis.association(self.view)
         own, sums = ["n_in", "size_in"], ["n_out", "size_out"]
         return with_texts(shown, whole, own, self.disclosure.threshold, sums=sums)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether steps would be lost with the dashboard."""
+        return self.autosave is None and super().unsaved
 
     @property
     def n_chosen(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from lvmkit.cohorts.open_file import Layout
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.clusters.dashboard import ExplorerDashboard
 from lvmkit_widgets.clusters.open_form import Kept, Opened, OpenForm, fit_or_load, needs_columns
+from lvmkit_widgets.clusters.session import KEY, restored
 from lvmkit_widgets.clusters.state import ExplorerState
 
 
@@ -37,6 +39,7 @@ class Workbench(ExplorerDashboard):
     def __init__(self, cohort_or_path: Any = None, *, k: int = 8) -> None:
         self.opener = OpenForm()
         self._kept: Kept | None = None
+        self._sessions: list[tuple[Any, str]] = []
         super().__init__(self.opener.components)
         self.stage.param.update(
             title="lvmkit workbench",
@@ -46,6 +49,7 @@ class Workbench(ExplorerDashboard):
         self.listen("open", "pressed", self._open_pressed)
         self.listen("columns", "pressed", self._columns_pressed)
         self.listen("status", "pressed", self._anew)
+        self.listen("recent", "pick", self._continue)
         if isinstance(cohort_or_path, Opened):  # read and fitted for all visitors of a server
             self._show(cohort_or_path)
         elif isinstance(cohort_or_path, (str, Path)):
@@ -79,16 +83,37 @@ class Workbench(ExplorerDashboard):
         k = int(self.opener.choose.values.get("k") or 8)
         self._open(self.opener.choice, k=k, model=self.opener.model, layout=layout)
 
-    def _open(self, choice: str, *, k: int, model: str = "", layout: Layout | None = None) -> None:
-        """Read and fit beside the dashboard."""
-        work = self.opener.open(choice, k=k, model=model, layout=layout)
+    def _open(
+        self,
+        choice: str,
+        *,
+        k: int,
+        model: str = "",
+        layout: Layout | None = None,
+        session: Any = None,
+    ) -> None:
+        """Read and fit beside the dashboard; where visits are kept, go on with an earlier one."""
+        before, opener = self._kept, self.opener
+        if session is None and before is not None and not model and layout is None:
+            session = type(before.session).of(choice, k)
+
+        def work(progress: Any) -> Opened:
+            known, told = (None, "") if session is None else session.model()
+            file = model if known is None else str(session.path)
+            opened = opener.open(choice, k=k, model=file, layout=layout)(progress)
+            if before is None or session is None:
+                return opened
+            anew = opener.open(choice, k=k)
+            return opened._replace(kept=Kept(session, anew, told, before.recent))
+
         self.background(work, self._show, label="Opening the cohort")
 
     def _show(self, opened: Opened) -> None:
         """Explore what was opened."""
-        state = ExplorerState.of(
-            opened.model, opened.cohort, name=opened.name, source=opened.source
-        )
+        state, kept = explored(opened), opened.kept
+        if kept is not None:
+            about = {"source": kept.session.source, "k": kept.session.k}
+            state = state.replace(autosave=str(kept.session.path), session=about)
         with self.batch():
             self.show_state(state)
             self.opener.tell_repairs(opened.cohort)
@@ -96,15 +121,18 @@ class Workbench(ExplorerDashboard):
             again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
             self.stage.layout = [*self.parts_layout, again]
             self.say(state.message or f"Opened: {state.title}.")
-        if opened.kept is not None:
-            self._keep_in(opened.kept)
+        if kept is not None:
+            self._kept = kept
+            mine = kept.session.path
+            self._sessions = [one for one in kept.recent() if one[0].path != mine]
+            self.opener.list_recent(self._sessions)
+            if kept.told:
+                self.say(kept.told, state="info", actions=[("anew", "Begin anew")])
 
-    def _keep_in(self, kept: Kept) -> None:
-        """Keep every step in a file; what it held before can be put aside, and all begun anew."""
-        self._kept = kept
-        self.state = self.state.replace(autosave=str(kept.session.path))
-        if kept.told:
-            self.say(kept.told, state="info", actions=[("anew", "Begin anew")])
+    def _continue(self, place: int) -> None:
+        """Go on with what was worked on before."""
+        session, _ = self._sessions[int(place)]
+        self._open(session.source, k=session.k, session=session)
 
     def _anew(self, button: str) -> None:
         """Read and fit anew, and put aside what was kept."""
@@ -117,3 +145,14 @@ class Workbench(ExplorerDashboard):
             self._show(opened._replace(kept=kept._replace(told="")))
 
         self.background(kept.work, begun, label="Beginning anew")
+
+
+def explored(opened: Opened) -> ExplorerState:
+    """Return the state of what was opened, with the steps of an earlier visit."""
+    state = ExplorerState.of(opened.model, opened.cohort, name=opened.name, source=opened.source)
+    notes = getattr(opened.model, "annotations_", None) or {}
+    if opened.kept is None or KEY not in notes:
+        return state
+    with suppress(ValueError):  # names, notes and merges are there without them
+        return restored(state, notes[KEY])
+    return state

@@ -38,6 +38,7 @@ class CardsView:
 class CardsState(StepState[CardsView]):
     """Phenotypes, what is said of them, what is picked, and the steps that led there."""
 
+    is_work: ClassVar[bool] = True
     start: ClassVar[str] = (
         "from lvmkit_widgets import ScoreCards\n"
         "# model and cohort: the model and the cohort that were opened\n"

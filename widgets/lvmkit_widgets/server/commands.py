@@ -116,6 +116,7 @@ def _explore(options: Options) -> Factory:
         session.put_aside("earlier")
     model, told_first = (None, "") if session is None else session.model()
     kept = str(session.path) if session is not None and model is not None else ""
+    recent = import_module("lvmkit_widgets.server.sessions").recent
     open_cohort = opening.OpenForm().open
     shared = Shared(partial(with_progress, open_cohort(source, k=options.components, model=kept)))
 
@@ -126,7 +127,7 @@ def _explore(options: Options) -> Factory:
         model, told = session.model()
         # A file that could not be read was put aside when the server started.
         told = told or ("" if kept else told_first)
-        again = opening.Kept(session, open_cohort(source, k=options.components), told)
+        again = opening.Kept(session, open_cohort(source, k=options.components), told, recent)
         # Names are kept in the model: each visitor has one of their own.
         own = copy(opened.model) if model is None else model
         return workbench(opened._replace(model=own, kept=again))
@@ -136,7 +137,7 @@ def _explore(options: Options) -> Factory:
 
 def _session(source: str, k: int) -> Any:
     """Return what keeps the work on a cohort."""
-    return import_module("lvmkit_widgets.server.sessions").Session(source, k)
+    return import_module("lvmkit_widgets.server.sessions").Session.of(source, k)
 
 
 # -- topics -----------------------------------------------------------------------------------------

@@ -376,6 +376,10 @@ function stage(shared, el, kinds, style) {
   };
   const addressed = main.get("addressed") ?? [];
   const stopAddress = addressed.length ? followAddress(addressed, lasting, main.get("cases") ?? []) : () => {};
+  // The browser asks before a page is left whose work stands nowhere else.
+  const ask = (event) => event.preventDefault();
+  const warn = () => (addressed.length && main.get("unsaved") ? window.addEventListener : window.removeEventListener)("beforeunload", ask);
+  main.on(["unsaved"], warn);
   // Plain keys stay here, or a notebook would take them for its own shortcuts.
   for (const kind of ["keydown", "keyup", "keypress"]) {
     root.addEventListener(kind, (event) => {
@@ -385,6 +389,7 @@ function stage(shared, el, kinds, style) {
   return () => {
     stopTheme();
     stopAddress();
+    window.removeEventListener("beforeunload", ask);
     for (const part of followed) part.dispose();
     clear();
     main.dispose();

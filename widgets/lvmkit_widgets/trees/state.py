@@ -34,6 +34,7 @@ from lvmkit_widgets.ui.words import counted
 class NavigatorState(StepState[NamedCut]):
     """A tree, what is picked of it, its cut and names, and the steps that led there."""
 
+    is_work: ClassVar[bool] = True
     start: ClassVar[str] = (
         "from lvmkit_widgets import TreeNavigator\n"
         "# model and cohort: the tree and the cohort that were opened\n"

@@ -308,7 +308,7 @@ class Dashboard(Viewer):
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
         state |= {"stage_addressed": self._addressed(saved=True)}
-        of_a_page = ("file", "file_sent", "told", "heard", "repeated")
+        of_a_page = ("file", "file_sent", "told", "heard", "repeated", "unsaved")
         state |= {f"stage_{field}": getattr(Shell(), field) for field in of_a_page}
         kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
         return write_page(path, title=self.stage.title, state=state, kinds=kinds)

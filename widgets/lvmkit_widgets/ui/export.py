@@ -26,6 +26,8 @@ FORMULA = re.compile(
     r"\uff1d\uff0b\uff0d\uff20\ufe66\ufe62\ufe63\ufe6b])"
 )
 """How a formula begins, perhaps after blanks or what cannot be seen; signs may be full-width. dom.js has the same."""
+SAVING = ("model", "python")
+"""Exports that all of the work can be made of again."""
 MIMES = {
     "csv": "text/csv",
     "html": "text/html",
@@ -139,6 +141,8 @@ class ExportTab(Tab[S]):
         file, data, mime = self.made(name)
         self._board.download(file, data, mime=mime)
         self._board.say(f"{file} was handed to your browser.{self.warning(name)}")
+        if name in SAVING and isinstance(state := self._board.state, StepState):
+            self._board.state = state.replace(saved=state.value)
 
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file: its name, contents and kind of contents."""

@@ -137,6 +137,11 @@ class State:
         return self.replace(disclosure=dataclasses.replace(self.disclosure, **changes))
 
     @property
+    def unsaved(self) -> bool:
+        """Whether work would be lost with the dashboard."""
+        return False
+
+    @property
     def private(self) -> bool:
         """Whether rows stand for people."""
         return self.disclosure.private
@@ -157,11 +162,11 @@ class StepState(State, Generic[T]):
     """A state with steps that can be undone; `value` is what they change."""
 
     start: ClassVar[str] = ""  # Python that gives the state as it was opened
+    is_work: ClassVar[bool] = False  # Whether steps make something, and do not only look at it
 
     history: History[T]
-    value: T = field(
-        init=False
-    )  # Of the history; a field, so that what reads it need not read all steps
+    saved: T | None = None  # The value that was handed over or written last
+    value: T = field(init=False)  # Of the history; what reads it need not read all steps
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", self.history.value)
@@ -170,6 +175,12 @@ class StepState(State, Generic[T]):
     def opened(cls, value: T, **fields: Any) -> Self:
         """Return the state of the first step."""
         return cls(history=History((Step("Opened", cls.start, value),)), **fields)
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether steps would be lost with the dashboard."""
+        known = self.history.steps[0].value if self.saved is None else self.saved
+        return self.is_work and not same(self.value, known)
 
     def undo(self) -> Self:
         """Take the last step back."""

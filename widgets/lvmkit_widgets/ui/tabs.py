@@ -160,7 +160,8 @@ class TabbedDashboard(Dashboard, Generic[S]):
 
     def show_state(self, state: S) -> None:
         """Show a state that has nothing to do with the one before: of other data."""
-        self._state = state.replace(tab=self.stage.tabs.get("main", 0))
+        tab = state.tab or self.stage.tabs.get("main", 0)
+        self._state = state.replace(tab=min(max(tab, 0), len(self._tabs) - 1))
         self._shown, self._sent = {}, {}
         with self.batch():
             for part in self.every_part:
@@ -280,7 +281,7 @@ class TabbedDashboard(Dashboard, Generic[S]):
                 if seen or part in self._asked:
                     self._show_part(part)
             self._asked.clear()
-            self.stage.param.update(**self._stage_fields(state))
+            self.stage.param.update(**self._stage_fields(state), unsaved=state.unsaved)
             if "left_out" in self.components:
                 self.components["left_out"].param.update(**self._left_out(state))
             if told:

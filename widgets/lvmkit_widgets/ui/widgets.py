@@ -37,6 +37,7 @@ class Shell(Component):
         instantiate=True,
         doc="[key, component, field, range or None] of what the page's address carries.",
     )
+    unsaved = param.Boolean(default=False, doc="Whether work would be lost with the page.")
     footer = param.String("", doc="Small print under the last section.")
     file = param.Bytes(b"", doc="A file on its way to the reader.")
     file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
