@@ -128,7 +128,6 @@ MODULES = {
     "lvmkit_widgets.cluster_explorer": "lvmkit_widgets.clusters.dashboard",
     "lvmkit_widgets.explorer_state": "lvmkit_widgets.clusters.state",
     "lvmkit_widgets.sharing": "lvmkit_widgets.clusters.export_tables",
-    "lvmkit_widgets.workbench": "lvmkit_widgets.clusters.workbench",
     "lvmkit_widgets.covariate_path": "lvmkit_widgets.covariates.dashboard",
     "lvmkit_widgets.score_cards": "lvmkit_widgets.phenotypes.dashboard",
     "lvmkit_widgets.cli": "lvmkit_widgets.server.cli",

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.clusters.workbench import Workbench
+from lvmkit_widgets.workbench.dashboard import Workbench
 
 pytestmark = pytest.mark.browser
 CODES = ["250", "272", "401", "427", "428", "486", "518", "584", "585", "715", "V45", "V58"]

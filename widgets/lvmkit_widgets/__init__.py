@@ -17,7 +17,7 @@ _HOMES = {
     "TensorExplorer": "lvmkit_widgets.tensors.dashboard",
     "TopicRelevance": "lvmkit_widgets.topics.dashboard",
     "TreeNavigator": "lvmkit_widgets.trees.dashboard",
-    "Workbench": "lvmkit_widgets.clusters.workbench",
+    "Workbench": "lvmkit_widgets.workbench.dashboard",
 }
 _NEEDED = ("panel", "anywidget")
 

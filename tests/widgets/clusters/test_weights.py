@@ -14,8 +14,8 @@ from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets import ScoreCards, StabilityPanel, TopicRelevance, TreeNavigator
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
-from lvmkit_widgets.clusters.open_form import OpenForm
-from lvmkit_widgets.clusters.workbench import Workbench
+from lvmkit_widgets.workbench.open_form import OpenForm
+from lvmkit_widgets.workbench.dashboard import Workbench
 from lvmkit_widgets.ui.export import csv
 
 N = 600

@@ -15,7 +15,6 @@ from lvmkit_widgets.clusters.new_patient_tab import NewPatientTab
 from lvmkit_widgets.clusters.overview_tab import OverviewTab
 from lvmkit_widgets.clusters.page import clusters_to_pick
 from lvmkit_widgets.clusters.patients_tab import ClusterPatientsTab
-from lvmkit_widgets.clusters.session import KEY, session_notes
 from lvmkit_widgets.clusters.sidebar import ClusterSidebar, ClusterStepsBar
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.component import Component
@@ -64,15 +63,16 @@ class ExplorerDashboard(TabbedDashboard[ExplorerState]):
             return
         lost, changed = new.autosave, new.files.changed(new.autosave)
         if not changed:
-            model = new.model
-            if new.session is not None:
-                model.annotations_[KEY] = session_notes(new)
-            new.files.save(model, lost)
+            new.files.save(self._model_to_save(new), lost)
             return
         self.state = new.replace(autosave=None)
         what = f"It is not saved: “{lost}” {changed}. Name one under Steps and files."
         message = f"{new.message} {what}"
         raise ValueError(message)
+
+    def _model_to_save(self, state: ExplorerState) -> Any:
+        """Return what is written after every step."""
+        return state.model
 
 
 class ClusterExplorer(ExplorerDashboard):

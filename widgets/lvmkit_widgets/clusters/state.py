@@ -92,9 +92,6 @@ class ExplorerState(StepState[ClusterView]):
     autosave: str | None = None  # Model file kept up to date
     asked: Path | None = None  # A model that is there: may it be replaced?
     files: ModelFiles = field(default_factory=ModelFiles)
-    session: Mapping[str, Any] | None = (
-        None  # Source and k of the cohort, where visits are gone on with
-    )
 
     @classmethod
     def of(cls, model: Any, cohort: Any, *, name: str = "", source: str = "") -> Self:

@@ -22,8 +22,8 @@ from urllib.parse import urlencode
 
 from lvmkit.core.folders import expanded
 from lvmkit.core.writing import in_words, replacing, require_place
-from lvmkit_widgets.server.commands import DASHBOARDS, READING, Entry, existing
 from lvmkit_widgets.server.parser import parser
+from lvmkit_widgets.workbench.registry import DASHBOARDS, READING, Entry, existing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -6,8 +6,8 @@ import argparse
 from importlib import import_module
 from typing import Any
 
-from lvmkit_widgets.server.commands import DASHBOARDS
-from lvmkit_widgets.server.option_types import count, port, text_of
+from lvmkit_widgets.workbench.option_types import count, port, text_of
+from lvmkit_widgets.workbench.registry import DASHBOARDS
 
 EPILOG = "Nothing leaves this machine: dashboards are served to this machine only, unless you \
 give another address and a token."

@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def bundled() -> Any:
     """Return the workbench on the cohort that comes with lvmkit."""
-    from lvmkit_widgets.clusters.workbench import Workbench
+    from lvmkit_widgets.workbench.dashboard import Workbench
 
     return Workbench("discharges")
 

@@ -337,10 +337,23 @@ function stage(shared, el, kinds, style) {
     [parts, disposals, boxes, tabsShown] = [[], [], [], []];
   }
 
+  const menu = h("nav.lvm-menu", { "aria-label": "Dashboards", hidden: true });
   const heading = h("header.lvm-title");
   const footer = h("footer.lvm-footer");
   const place = h("div");
-  root.append(heading, place, footer, voice);
+  root.append(menu, heading, place, footer, voice);
+  main.on(["menu", "here", "view"], () => {
+    const known = main.get("menu") ?? [];
+    const [here, asked] = [main.get("here"), main.get("view")];
+    menu.hidden = known.length < 2;
+    menu.replaceChildren(
+      ...known.map(([key, text, title]) => {
+        const coming = key === asked && key !== here;
+        const current = key === here ? "page" : null;
+        return h("button", { type: "button", text, title, "aria-current": current, "aria-busy": coming, onclick: () => main.set({ view: key }) });
+      }),
+    );
+  });
   main.on(["layout"], () => {
     clear();
     place.replaceChildren(build(main.get("layout") ?? []).el);
@@ -375,7 +388,7 @@ function stage(shared, el, kinds, style) {
     return part;
   };
   const addressed = main.get("addressed") ?? [];
-  const stopAddress = addressed.length ? followAddress(addressed, lasting, main.get("cases") ?? []) : () => {};
+  const stopAddress = addressed.length ? followAddress(addressed, lasting, main.get("cases") ?? [], main.get("here")) : () => {};
   // The browser asks before a page is left whose work stands nowhere else.
   const ask = (event) => event.preventDefault();
   const warn = () => (addressed.length && main.get("unsaved") ? window.addEventListener : window.removeEventListener)("beforeunload", ask);

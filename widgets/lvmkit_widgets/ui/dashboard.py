@@ -84,6 +84,7 @@ class Dashboard(Viewer):
         if self._status is not None:
             self._status.on("cancel", lambda _: self.cancel())
 
+    home: str = ""  # The dashboard that a menu shows first, where there is a menu
     # What the address of a page carries: key, component, field, and the range of a number. Nothing of single people.
     addresses: ClassVar[tuple[tuple[str, str, str, Any], ...]] = ()
 
@@ -128,6 +129,7 @@ class Dashboard(Viewer):
         label: str = "Working",
         can_cancel: bool = True,
         wait: bool | None = None,
+        undone: Callable[[], None] | None = None,
     ) -> bool:
         """Do long work without stopping the dashboard, then use its result.
 
@@ -151,6 +153,8 @@ class Dashboard(Viewer):
         wait : bool, optional
             True runs at once, False in a thread if the dashboard is being shown; None decides as
             above.
+        undone : callable, optional
+            Called where there is no result, since the work failed or was stopped.
 
         Returns
         -------
@@ -171,7 +175,7 @@ class Dashboard(Viewer):
         self._job = BackgroundJob(
             work,
             done=lambda result: self._end(done, result),
-            failed=lambda error: self._end(self._raise_or_tell, error),
+            failed=lambda error: self._end(lambda e: self._give_up(e, undone), error),
             progress=Progress(report),
         )
         self._begin(label, can_cancel=can_cancel and host is not None)
@@ -308,14 +312,17 @@ class Dashboard(Viewer):
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
         state |= {"stage_addressed": self._addressed(saved=True)}
-        of_a_page = ("file", "file_sent", "told", "heard", "repeated", "unsaved")
+        of_a_page = ["file", "file_sent", "told", "heard", "repeated", "unsaved"]
+        of_a_page += ["menu", "here", "view"]
         state |= {f"stage_{field}": getattr(Shell(), field) for field in of_a_page}
         kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
         return write_page(path, title=self.stage.title, state=state, kinds=kinds)
 
     def follow_address(self) -> None:
         """Let the address of the page carry what is looked at: of pages of their own, not in notebooks."""
-        self.stage.addressed = self._addressed(saved=False)
+        view = [["view", "stage", "view", None, self.home]] if self.home else []
+        begun = [[*entry, self._begun(*entry[1:3])] for entry in self._addressed(saved=False)]
+        self.stage.addressed = [*view, *begun]
 
     def _addressed(self, *, saved: bool) -> list[Any]:
         """Return what the address carries, of the parts that there are."""
@@ -325,6 +332,11 @@ class Dashboard(Viewer):
             for entry in (("tab", "stage", "tabs", None), *self.addresses)
             if entry[1] in parts and not (saved and parts[entry[1]].needs_python)
         ]
+
+    def _begun(self, component: str, field: str) -> Any:
+        """Return what a part of the address is where it is left out: what is shown first."""
+        shown = getattr(self._sync.part(component), field)
+        return shown.get("main", 0) if field == "tabs" else shown
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return fields that a saved page shows with other values, by component.
@@ -365,6 +377,12 @@ class Dashboard(Viewer):
                 error, (OSError, ImportError)
             )  # the words of others are not for readers
             self.say(f"This did not work: {error}." if told else FAILED, state="error")
+
+    def _give_up(self, error: BaseException, undone: Callable[[], None] | None) -> None:
+        """Tell why there is no result."""
+        if undone is not None:
+            undone()
+        self._raise_or_tell(error)
 
     def _raise_or_tell(self, error: BaseException) -> None:
         """Raise in Python's face, tell a reader."""

@@ -237,6 +237,12 @@ def tabs(part: Any, _parts: Parts, value: Any) -> str:
     return "" if fits and part.tabs.keys() <= value.keys() else "its tabs"
 
 
+def view(part: Any, _parts: Parts, value: Any) -> str:
+    """Take one of the dashboards of the menu."""
+    known = [part.here, *(entry[0] for entry in part.menu)]
+    return _unless(among(value, known), "one of its dashboards", old=_is_text(value))
+
+
 def code(part: Any, parts: Parts, value: Any) -> str:
     """Take one of the codes of the numbers that a part shows."""
     fits = isinstance(value, str) and value in _codes(part, parts)

@@ -124,6 +124,7 @@ class TabbedDashboard(Dashboard, Generic[S]):
         super().__init__(every, next(iter(components)), title=title, links=links)
         self.stage.tabs = {"main": 0}
         self._showing = False
+        self._watchers: list[Callable[[S, S], None]] = []
         self._asked: set[Tab[S]] = set()  # Parts that wait for an answer, be they seen or not
         self._shown: dict[Any, Fields] = {}  # of each part
         self._sent: dict[
@@ -157,6 +158,12 @@ class TabbedDashboard(Dashboard, Generic[S]):
         told = state.message if state.message != old.message else ""
         self._sync.settled(lambda: self._show_state(told))
         self._keep(old, state)
+        for watcher in self._watchers:
+            watcher(old, state)
+
+    def watch(self, watcher: Callable[[S, S], None]) -> None:
+        """Call back with the state before and the new one, whenever another is shown."""
+        self._watchers.append(watcher)
 
     def show_state(self, state: S) -> None:
         """Show a state that has nothing to do with the one before: of other data."""

@@ -20,6 +20,7 @@ class Shell(Component):
     kind: ClassVar[str] = "stage"
     sent: ClassVar[Mapping[str, Rule]] = {
         "tabs": rules.tabs,
+        "view": rules.view,
         "file_taken": rules.count,
         "told": rules.count,
         "repeated": rules.repeats,
@@ -35,8 +36,11 @@ class Shell(Component):
     addressed = Field(
         default=[],
         instantiate=True,
-        doc="[key, component, field, range or None] of what the page's address carries.",
+        doc="[key, component, field, range or None, first value] of what the page's address carries.",
     )
+    menu = Field(default=[], instantiate=True, doc="[key, label, help] of dashboards to turn to.")
+    here = param.String("", doc="Which of them this is.")
+    view = param.String("", doc="Which of them the reader asks for.")
     unsaved = param.Boolean(default=False, doc="Whether work would be lost with the page.")
     footer = param.String("", doc="Small print under the last section.")
     file = param.Bytes(b"", doc="A file on its way to the reader.")

@@ -70,6 +70,7 @@ class Opened(NamedTuple):
     name: str  # What to call it
     source: str  # Python that gives model and cohort
     kept: Kept | None = None
+    work: Any = None  # What pages of the same session share (`views.Work`)
 
 
 class OpenForm:

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit_widgets.clusters.workbench import Workbench
+from lvmkit_widgets.workbench.dashboard import Workbench
 from lvmkit_widgets.server import cli, serve
 
 APP = Path(__file__).parents[3] / "widgets" / "apps" / "workbench.py"

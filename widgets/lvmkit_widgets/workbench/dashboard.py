@@ -1,4 +1,4 @@
-"""The cluster explorer with a form that opens cohorts."""
+"""The workbench: the cluster explorer with a form that opens cohorts, and a menu of other dashboards."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from anndata import AnnData
 from lvmkit.cohorts.open_file import Layout
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.clusters.dashboard import ExplorerDashboard
-from lvmkit_widgets.clusters.open_form import Kept, Opened, OpenForm, fit_or_load, needs_columns
-from lvmkit_widgets.clusters.session import KEY, restored
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.workbench.open_form import Kept, Opened, OpenForm, fit_or_load, needs_columns
+from lvmkit_widgets.workbench.registry import HOME, VIEWS
+from lvmkit_widgets.workbench.sessions import KEY, restored, session_notes
+from lvmkit_widgets.workbench.views import Views, Work
 
 
 class Workbench(ExplorerDashboard):
-    """Cluster explorer that opens cohorts.
+    """Cluster explorer that opens cohorts, with a menu of all dashboards that the cohort allows.
+
+    They show the same patients, clusters and names: those that the explorer shows when one is opened.
 
     Parameters
     ----------
@@ -33,6 +37,8 @@ class Workbench(ExplorerDashboard):
     >>> bench = Workbench(lvmkit.datasets.load_discharges()[:2000], k=4)
     >>> bench.state.clustering.ids
     [0, 1, 2, 3]
+    >>> bench.open_view("tree").state.corpus.obs["cluster"].nunique()
+    4
     """
 
     @checked(k=1)
@@ -45,7 +51,10 @@ class Workbench(ExplorerDashboard):
             title="lvmkit workbench",
             subtitle="Which patients belong together? Open a cohort to see.",
             layout=["status", "intro", *self.opener.layout],
+            here=HOME,
+            view=HOME,
         )
+        self.views = Views(self, VIEWS)
         self.listen("open", "pressed", self._open_pressed)
         self.listen("columns", "pressed", self._columns_pressed)
         self.listen("status", "pressed", self._anew)
@@ -63,6 +72,55 @@ class Workbench(ExplorerDashboard):
                 raise TypeError(message)
             source = "# cohort: the cohort that was opened"
             self._show(fit_or_load(cohort_or_path, k, source=source))
+
+    # -- dashboards of what is open --------------------------------------------------------------
+
+    @checked()
+    def open_view(self, key: str) -> Any:
+        """Show another dashboard of the same patients, clusters and names.
+
+        Parameters
+        ----------
+        key : str
+            One of the menu's: "clusters", "tree", "cards", "topics", "stability" or "covariates".
+
+        Returns
+        -------
+        Dashboard
+            The one that is shown.
+
+        Raises
+        ------
+        ValueError
+            If there is no such dashboard of this cohort, or none can be made of it.
+        """
+        known = [entry[0] for entry in self.stage.menu]
+        if key not in known:
+            message = f"There is no dashboard {key!r} of this cohort; there are {', '.join(known)}."
+            raise ValueError(message)
+        self.views.turn_to(key)
+        return self.views.board
+
+    def widget(self) -> Any:
+        """Return the dashboard that is shown as a Jupyter widget; always the same one.
+
+        Returns
+        -------
+        ipywidgets.VBox
+            Layouts of ipywidgets take it: `ipywidgets.VBox([bench.widget()])`.
+        """
+        return self.views.widget
+
+    def __panel__(self) -> Any:
+        """Return the dashboard that is shown as a Panel component; always the same one."""
+        return self.views.page
+
+    def follow_address(self) -> None:
+        """Let the address of the page carry which dashboard is shown, and what is looked at."""
+        self.views.addressed = True
+        self.views.follow_address(self)
+
+    # -- opening -----------------------------------------------------------------------------------
 
     def _open_pressed(self, _: str) -> None:
         """Open what is chosen."""
@@ -112,14 +170,14 @@ class Workbench(ExplorerDashboard):
         """Explore what was opened."""
         state, kept = explored(opened), opened.kept
         if kept is not None:
-            about = {"source": kept.session.source, "k": kept.session.k}
-            state = state.replace(autosave=str(kept.session.path), session=about)
+            state = state.replace(autosave=str(kept.session.path))
         with self.batch():
             self.show_state(state)
             self.opener.tell_repairs(opened.cohort)
             self.opener.columns.visible = False
             again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
             self.stage.layout = [*self.parts_layout, again]
+            self.views.renew(self._work_of(opened))
             self.say(state.message or f"Opened: {state.title}.")
         if kept is not None:
             self._kept = kept
@@ -128,6 +186,15 @@ class Workbench(ExplorerDashboard):
             self.opener.list_recent(self._sessions)
             if kept.told:
                 self.say(kept.told, state="info", actions=[("anew", "Begin anew")])
+
+    def _work_of(self, opened: Opened) -> Work:
+        """Return what is known of other dashboards of a cohort."""
+        work = Work() if opened.work is None else opened.work
+        notes = (getattr(opened.model, "annotations_", None) or {}).get(KEY)
+        views = notes.get("views") if isinstance(notes, dict) else None
+        if isinstance(views, dict) and not work.kept:
+            work.kept.update({k: v for k, v in views.items() if isinstance(v, dict)})
+        return work
 
     def _continue(self, place: int) -> None:
         """Go on with what was worked on before."""
@@ -145,6 +212,26 @@ class Workbench(ExplorerDashboard):
             self._show(opened._replace(kept=kept._replace(told="")))
 
         self.background(kept.work, begun, label="Beginning anew")
+
+    # -- what is kept ------------------------------------------------------------------------------
+
+    def save_session(self) -> None:
+        """Write what was done to the session's file."""
+        state = self.state
+        if state.autosave is not None and not state.files.changed(state.autosave):
+            state.files.save(self._model_to_save(state), state.autosave)
+
+    def _model_to_save(self, state: ExplorerState) -> Any:
+        """Return the model with steps, what is looked at, and what was done in other dashboards."""
+        model, kept = state.model, self._kept
+        if kept is not None and state.autosave == str(kept.session.path):
+            about = {"source": kept.session.source, "k": kept.session.k}
+            model.annotations_[KEY] = {
+                **session_notes(state),
+                **about,
+                "views": self.views.to_notes(),
+            }
+        return model
 
 
 def explored(opened: Opened) -> ExplorerState:

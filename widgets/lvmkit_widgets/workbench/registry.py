@@ -15,20 +15,44 @@ from typing import Any
 from lvmkit.core.folders import expanded
 from lvmkit.core.reading import require_file
 from lvmkit.disclosure.rule import THRESHOLD
-from lvmkit_widgets.server.option_types import count, text_of
-from lvmkit_widgets.server.shared import Shared
+from lvmkit_widgets.workbench.option_types import count, text_of
+from lvmkit_widgets.workbench.shared import Shared
 
 READING = ("text", "encoding", "language", "min_documents", "max_words")
 """Options of `topics` that are those of `from_texts`, which has their defaults."""
 MOST_CLASSES = 20
 """Of an attribute that covariates may tell apart."""
+MOST_ROWS, MOST_COVARIATES, STEPS, OTHERS = 4_000, 100, 12, "all others"
+"""What the workbench clusters covariates of, in seconds: a sample of the patients, the most frequent codes."""
+HOME = "clusters"
+"""The key of the cluster explorer in the menu of the workbench."""
 Options = argparse.Namespace
 Factory = Callable[[], Any]
 
 
 @dataclass(frozen=True)
+class View:
+    """A dashboard in the menu of a workbench."""
+
+    label: str
+    help: str
+    doing: str  # What is said while it is made
+    make: Callable[[Any, Any], Any]  # Takes `views.Shown` and a progress callback
+    of: str = (
+        "patients"  # What it is fitted to: patients, their clusters, or the cluster that is picked
+    )
+    offered: Callable[[Any], bool] = lambda cohort: True
+    # The fields of a state that follow from the cohort and from names; the others stay as they were left
+    given: tuple[str, ...] = ()
+    # Picks what is most like a cluster: takes a state, the places of patients' clusters, and the one that is picked
+    pick: Callable[[Any, Any, int], Any] = lambda state, labels, picked: state
+    # Gives the explorer's state with names and picks of another dashboard's
+    back: Callable[[Any, Any], Any] = lambda explorer, state: explorer
+
+
+@dataclass(frozen=True)
 class Entry:
-    """A dashboard, and the command that opens it."""
+    """A dashboard, the command that opens it, and how the workbench shows it."""
 
     command: str
     dashboard: str  # Its class in `lvmkit_widgets`
@@ -37,6 +61,7 @@ class Entry:
     add_options: Callable[[argparse.ArgumentParser], None]
     # Fits what is shown, with a bar on the terminal; returns what makes a dashboard for each visitor
     prepare: Callable[[Options], Factory]
+    view: View | None = None  # None: no cohort allows it, or the workbench is made of it
 
 
 def existing(text: str) -> Path:
@@ -53,6 +78,13 @@ def with_progress(work: Callable[[Any], Any]) -> Any:
 def _fitted(model: Any, *data: Any) -> Any:
     """Fit a model with a bar on the terminal."""
     return with_progress(lambda progress: model.fit(*data, progress=progress))
+
+
+def _defaults(add_options: Callable[[argparse.ArgumentParser], None]) -> Options:
+    """Return the options of a command that nobody gave."""
+    parser = argparse.ArgumentParser()
+    add_options(parser)
+    return parser.parse_args([])
 
 
 def _board(entry: str) -> Any:
@@ -109,35 +141,38 @@ def _explore(options: Options) -> Factory:
     """Read and fit a cohort beside the server, once for all visitors; the work of a single one is kept."""
     source = str(existing(options.file)) if options.file is not None else "discharges"
     workbench = _board("Workbench")  # or says what to install
-    opening = import_module("lvmkit_widgets.clusters.open_form")
+    opening = import_module("lvmkit_widgets.workbench.open_form")
     # With a token there may be several visitors, whose steps would not fit together.
     session = None if options.token else _session(source, options.components)
     if session is not None and options.anew:
         session.put_aside("earlier")
     model, told_first = (None, "") if session is None else session.model()
     kept = str(session.path) if session is not None and model is not None else ""
-    recent = import_module("lvmkit_widgets.server.sessions").recent
+    recent = import_module("lvmkit_widgets.workbench.sessions").recent
+    views = import_module("lvmkit_widgets.workbench.views")
+    work = views.Work()
     open_cohort = opening.OpenForm().open
     shared = Shared(partial(with_progress, open_cohort(source, k=options.components, model=kept)))
 
     def bench() -> Any:
         opened = shared.get()
         if session is None:
-            return workbench(opened._replace(model=copy(opened.model)))
+            own = views.Work(fits=work.fits)
+            return workbench(opened._replace(model=copy(opened.model), work=own))
         model, told = session.model()
         # A file that could not be read was put aside when the server started.
         told = told or ("" if kept else told_first)
         again = opening.Kept(session, open_cohort(source, k=options.components), told, recent)
         # Names are kept in the model: each visitor has one of their own.
         own = copy(opened.model) if model is None else model
-        return workbench(opened._replace(model=own, kept=again))
+        return workbench(opened._replace(model=own, kept=again, work=work))
 
     return bench
 
 
 def _session(source: str, k: int) -> Any:
     """Return what keeps the work on a cohort."""
-    return import_module("lvmkit_widgets.server.sessions").Session.of(source, k)
+    return import_module("lvmkit_widgets.workbench.sessions").Session.of(source, k)
 
 
 # -- topics -----------------------------------------------------------------------------------------
@@ -220,6 +255,19 @@ def _corpus(options: Options) -> Any:
     return import_module("lvmkit.cohorts._h5ad").read_h5ad(existing(options.source))
 
 
+def _topics_shown(shown: Any, progress: Any) -> Any:
+    """Show the clusters as topics: codes by relevance, a map, two clusters face to face."""
+    return _board("TopicRelevance")(shown.of_clusters(), shown.cohort, name=shown.name)
+
+
+def _topics_back(explorer: Any, state: Any) -> Any:
+    """Name and pick clusters as topics are."""
+    named = zip(explorer.clustering.clusters, state.topics.names, strict=True)
+    for cluster, name in [(cluster.id, name) for cluster, name in named if name != cluster.name]:
+        explorer = explorer.rename(cluster, name)
+    return explorer.look(cluster=explorer.clustering.ids[state.topic])
+
+
 # -- trees ------------------------------------------------------------------------------------------
 
 
@@ -235,13 +283,36 @@ def _tree_options(parser: argparse.ArgumentParser) -> None:
 def _tree(options: Options) -> Factory:
     """Grow a tree."""
     cohort, board = _cohort(options), _board("TreeNavigator")
-    tree = _model("SpectralTree")(
+    tree = _fitted(_new_tree(options), cohort)
+    return lambda: board(copy(tree), cohort, name=_name(options))
+
+
+def _new_tree(options: Options) -> Any:
+    """Return a tree that is not grown yet."""
+    return _model("SpectralTree")(
         max_depth=options.depth,
         max_leaf_nodes=options.leaves,
         min_samples_leaf=options.smallest,
     )
-    _fitted(tree, cohort)
-    return lambda: board(copy(tree), cohort, name=_name(options))
+
+
+def _tree_shown(shown: Any, progress: Any) -> Any:
+    """Grow a tree of the patients that are shown."""
+    tree = _new_tree(_defaults(_tree_options))
+    tree = shown.fitted(lambda _: tree.fit(shown.cohort, progress=progress))
+    return _board("TreeNavigator")(tree, shown.cohort, name=shown.name)
+
+
+def _branch_like(state: Any, labels: Any, picked: int) -> Any:
+    """Pick the branch that shares most patients with a cluster."""
+    members = labels == picked
+
+    def shared(node: int) -> float:
+        rows = state.rows_of(node)
+        both = int(members[rows].sum())
+        return both / max(len(rows) + int(members.sum()) - both, 1)
+
+    return state if state.empty else state.pick(max(range(len(state.layout)), key=shared))
 
 
 # -- phenotypes -------------------------------------------------------------------------------------
@@ -258,6 +329,23 @@ def _cards(options: Options) -> Factory:
     cohort, board = _cohort(options), _board("ScoreCards")
     model = _fitted(_model("SUSTain")(options.components, max_score=options.max_score), cohort)
     return lambda: board(copy(model), cohort, name=_name(options))
+
+
+def _cards_shown(shown: Any, progress: Any) -> Any:
+    """Find phenotypes of the patients that are shown."""
+    options = _defaults(_cards_options)
+    given = {"n_components": options.components, "max_score": options.max_score}
+    fit = lambda params: _model("SUSTain")(**given | params).fit(shown.cohort, progress=progress)  # noqa: E731
+    return _board("ScoreCards")(shown.fitted(fit), shown.cohort, name=shown.name)
+
+
+def _phenotype_like(state: Any, labels: Any, picked: int) -> Any:
+    """Pick the phenotype on which the patients of a cluster score highest, beside all patients."""
+    members = labels == picked
+    if not state.known or not members.any():
+        return state
+    higher = state.scores[members].mean(axis=0) - state.scores.mean(axis=0)
+    return state.replace(phenotype=int(higher.argmax()))
 
 
 # -- stability --------------------------------------------------------------------------------------
@@ -285,6 +373,12 @@ def _stability(options: Options) -> Factory:
     return lambda: board(model, cohort, values=values, n_repeats=options.repeats)
 
 
+def _stability_shown(shown: Any, progress: Any) -> Any:
+    """Look for the clusters in other fits."""
+    options = _defaults(_stability_options)
+    return _board("StabilityPanel")(shown.of_clusters(), shown.cohort, n_repeats=options.repeats)
+
+
 # -- covariates -------------------------------------------------------------------------------------
 
 
@@ -305,13 +399,18 @@ def _covariates(options: Options) -> Factory:
     cohort, board = _cohort(options), _board("CovariatePath")
     known, classes = _outcome(cohort, options.outcome)
     cohort = cohort[known]
-    grid = len(known) * 2.0 ** (-0.1 * import_module("numpy").linspace(299, 0, options.steps))
+    grid = _grid(len(known), options.steps)
     models = import_module("lvmkit.models")
     path = with_progress(
         lambda progress: models.covariate_path(cohort, classes, grid, progress=progress)
     )
     names = dict(zip(cohort.var_names, cohort.var.get("title", cohort.var_names), strict=True))
     return lambda: board(path, names, name=_name(options))
+
+
+def _grid(n: int, steps: int) -> Any:
+    """Return strengths of clustering to try on n samples (Andrade 2021)."""
+    return n * 2.0 ** (-0.1 * import_module("numpy").linspace(299, 0, steps))
 
 
 def _outcome(cohort: Any, column: str) -> tuple[Any, Any]:
@@ -328,6 +427,28 @@ def _outcome(cohort: Any, column: str) -> tuple[Any, Any]:
         msg = f"--outcome {column!r} has {n:,} values; give a column with 2 to {MOST_CLASSES} of them, of {known}"
         raise ValueError(msg)
     return there, classes
+
+
+def _covariates_shown(shown: Any, progress: Any) -> Any:
+    """Cluster the most frequent codes by what they tell of the cluster that is picked."""
+    np = import_module("numpy")
+    cohort, picked = shown.cohort, shown.labels == shown.picked
+    if not 0 < picked.sum() < len(picked):
+        msg = "Pick a cluster with some of the patients, not with none or all of them."
+        raise ValueError(msg)
+    rows = np.sort(np.random.default_rng(0).permutation(cohort.n_obs)[:MOST_ROWS])
+    often = np.argsort(-np.asarray((cohort.X > 0).sum(axis=0)).ravel(), kind="stable")
+    part = cohort[rows][:, np.sort(often[:MOST_COVARIATES])]
+    label = shown.clustering.labels[shown.picked]
+    classes = np.where(picked[rows], label, OTHERS)
+    path = shown.fitted(
+        lambda _: import_module("lvmkit.models").covariate_path(
+            part, classes, _grid(len(rows), STEPS), progress=progress
+        )
+    )
+    names = dict(zip(part.var_names, part.var.get("title", part.var_names), strict=True))
+    sizes = f"{len(rows):,} of {cohort.n_obs:,} patients, the {part.n_vars} most frequent codes"
+    return _board("CovariatePath")(path, names, name=f"{label} and all others ({sizes})")
 
 
 # -- tensors ----------------------------------------------------------------------------------------
@@ -386,6 +507,16 @@ DASHBOARDS = (
         "fit topics to texts and open them in a browser",
         _topics_options,
         _topics,
+        View(
+            "Relevance",
+            "Codes of a cluster by relevance (λ), a map of the clusters, and two face to face",
+            "Drawing the clusters as topics",
+            _topics_shown,
+            of="clusters",
+            given=("versions", "corpus"),
+            pick=lambda state, labels, picked: state.look(picked),
+            back=_topics_back,
+        ),
     ),
     Entry(
         "tree",
@@ -394,6 +525,14 @@ DASHBOARDS = (
         "split a cohort again and again, and open the tree",
         _tree_options,
         _tree,
+        View(
+            "Tree",
+            "The same patients split again and again",
+            "Growing a tree",
+            _tree_shown,
+            given=("corpus",),
+            pick=_branch_like,
+        ),
     ),
     Entry(
         "cards",
@@ -402,6 +541,14 @@ DASHBOARDS = (
         "find phenotypes with integer scores, and open their cards",
         _cards_options,
         _cards,
+        View(
+            "Score cards",
+            "Phenotypes with small whole scores",
+            "Looking for phenotypes",
+            _cards_shown,
+            given=("people",),
+            pick=_phenotype_like,
+        ),
     ),
     Entry(
         "stability",
@@ -410,6 +557,14 @@ DASHBOARDS = (
         "see which clusters of a cohort reappear in other fits",
         _stability_options,
         _stability,
+        View(
+            "Stability",
+            "Whether the clusters come back in other fits",
+            "Preparing other fits",
+            _stability_shown,
+            of="clusters",
+            given=("subject",),
+        ),
     ),
     Entry(
         "covariates",
@@ -418,6 +573,13 @@ DASHBOARDS = (
         "cluster codes by what they tell of an outcome",
         _covariates_options,
         _covariates,
+        View(
+            "What tells it apart",
+            "Codes that tell the picked cluster from all others, clustered by how they do",
+            "Clustering codes",
+            _covariates_shown,
+            of="cluster",
+        ),
     ),
     Entry(
         "tensors",
@@ -429,3 +591,6 @@ DASHBOARDS = (
     ),
 )
 """Every dashboard that has a command."""
+
+VIEWS = {entry.command: entry.view for entry in DASHBOARDS if entry.view is not None}
+"""The dashboards in the menu of the workbench."""

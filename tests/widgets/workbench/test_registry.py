@@ -6,7 +6,7 @@ import pytest
 import lvmkit_widgets
 from lvmkit.datasets import load_discharges
 from lvmkit_widgets.server import cli
-from lvmkit_widgets.server.commands import DASHBOARDS
+from lvmkit_widgets.workbench.registry import DASHBOARDS
 
 
 @pytest.fixture(name="boards")

@@ -5,9 +5,9 @@ import threading
 import pytest
 
 from lvmkit.datasets import load_discharges
-from lvmkit_widgets.clusters import open_form
+from lvmkit_widgets.workbench import open_form
 from lvmkit_widgets.server import cli
-from lvmkit_widgets.server.shared import Shared
+from lvmkit_widgets.workbench.shared import Shared
 
 
 def test_it_is_made_once_and_before_anybody_asks():
