@@ -20,18 +20,13 @@ from lvmkit_widgets.ui.export import (
     steps_export,
     written,
 )
+from lvmkit_widgets.ui.tables import table_export
 
-
-def note_of(state: CardsState) -> str:
-    """Say what files hold."""
-    if not state.private:
-        return "Names and notes are in all files as you wrote them."
-    least = state.disclosure.threshold
-    return (
-        f"Tables, pictures and the page hold totals only, and counts below {least} are hidden in them "
-        "always; the model holds no patient. Names and notes are in all of them as you wrote them. The scores by "
-        f"patient hide nothing: keep that file with the data. {TWICE}"
-    )
+PRIVATE = (
+    "Tables, pictures and the page hold totals only, and counts below {} are hidden in them "
+    "always; the model holds no patient. Names and notes are in all of them as you wrote them. The scores by "
+    f"patient hide nothing: keep that file with the data. {TWICE}"
+)
 
 
 def card_picture(state: CardsState, phenotype: int, *, width: int = 460) -> Any:
@@ -68,17 +63,15 @@ def picked_card(state: CardsState) -> Any:
 
 
 EXPORTS: tuple[Export[CardsState], ...] = (
-    Export(
+    table_export(
         "phenotypes",
-        "Phenotypes (CSV)",
-        "phenotypes.csv",
+        "Phenotypes",
         phenotypes_table,
         "Name, mark, weight, and how many patients have which score.",
     ),
-    Export(
+    table_export(
         "features",
-        "Features (CSV)",
-        "features.csv",
+        "Features",
         features_table,
         "Every feature of every phenotype with its score.",
     ),
@@ -105,10 +98,9 @@ EXPORTS: tuple[Export[CardsState], ...] = (
         "With names, notes and marks, without patients; lvmkit.load reads it.",
     ),
     steps_export("Repeats what was done here."),
-    Export(
+    table_export(
         "scores",
-        "Scores by patient (CSV)",
-        "scores.csv",
+        "Scores by patient",
         scores_table,
         "The scores of every patient, by its id.",
         private="It holds ids and scores of single patients: keep it here.",
@@ -124,4 +116,6 @@ class PhenotypeExportTab(StepsExportTab[CardsState]):
 
     def note(self, state: CardsState) -> str:
         """Say what files hold."""
-        return note_of(state)
+        if not state.private:
+            return "Names and notes are in all files as you wrote them."
+        return PRIVATE.format(state.disclosure.threshold)

@@ -10,6 +10,7 @@ import numpy as np
 
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.ui.controls import button, number
 from lvmkit_widgets.ui.jobs import Cancelled, Progress
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.sync import asked_by
@@ -35,7 +36,6 @@ class PhenotypeFitTab(Tab[CardsState]):
         told = Text(title="The model that is shown", needs_python=True)
         self.components = {"fit": self.form, "fitted": told}
         self.layout = {"row": ["fit", "fitted"]}
-
         self.events = {"fit.pressed": self._fit}
 
     def picks(self, state: CardsState) -> Fields:
@@ -67,17 +67,11 @@ class PhenotypeFitTab(Tab[CardsState]):
 def form_of(_: CardsState, phenotypes: Phenotypes) -> dict[str, Any]:
     """Describe the form, with the numbers of these phenotypes."""
     top = max([phenotypes.high, *(mode.high for mode in phenotypes.modes)])
-    number: dict[str, Any] = {"kind": "number", "min": 1, "step": 1}
+    levels = "Fewer levels are easier to read; more come nearer to the counts."
     controls = [
-        {**number, "name": "n_components", "label": "Number of phenotypes", "max": MOST},
-        {
-            **number,
-            "name": "max_score",
-            "label": "Largest score τ",
-            "max": HIGHEST,
-            "help": "Fewer levels are easier to read; more come nearer to the counts.",
-        },
-        {"name": "fit", "kind": "button", "label": "Fit", "primary": True},
+        number("n_components", "Number of phenotypes", max=MOST),
+        number("max_score", "Largest score τ", max=HIGHEST, help=levels),
+        button("fit", "Fit", primary=True),
     ]
     return {"controls": controls, "values": {"n_components": len(phenotypes), "max_score": top}}
 

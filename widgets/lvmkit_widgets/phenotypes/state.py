@@ -22,6 +22,7 @@ from lvmkit_widgets.phenotypes.annotations import MARKS, Annotations, tidied
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.tabs import Job
+from lvmkit_widgets.ui.words import require_number
 
 EMPTY: Mapping[str, Any] = {"entries": "", "n": 1}
 
@@ -126,7 +127,7 @@ class CardsState(StepState[CardsView]):
 
     def rows_from(self, phenotype: int, level: int) -> Labels:
         """List the patients whose score reaches a level."""
-        self._require(phenotype)
+        require_number(phenotype, len(self.phenotypes), "phenotype")
         column = np.asarray(self.scores[:, phenotype])
         found = np.flatnonzero(column >= level if level >= 0 else column <= level)
         sign = 1 if level >= 0 else -1
@@ -203,16 +204,9 @@ class CardsState(StepState[CardsView]):
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _require(self, phenotype: int) -> None:
-        """Refuse a phenotype that there is not."""
-        n = len(self.phenotypes)
-        if not 0 <= phenotype < n:
-            message = f"There is no phenotype {phenotype}; they are numbered 0 to {n - 1}."
-            raise ValueError(message)
-
     def _annotate(self, phenotype: int, text: str, code: str, **changes: str) -> Self:
         """Take a step that says something of a phenotype, unless it was said before."""
-        self._require(phenotype)
+        require_number(phenotype, len(self.phenotypes), "phenotype")
         known = self.annotations.of(phenotype)
         annotation = replace(known, **changes)
         if replace(annotation, on=known.on) == known:
@@ -222,14 +216,20 @@ class CardsState(StepState[CardsView]):
 
     def follow(self, value: CardsView) -> dict[str, Any]:
         """Pick phenotypes that are there."""
-        n = len(value.read.phenotypes)
-        there = self.other is not None and self.other < n
-        kept = {"phenotype": min(self.phenotype, n - 1), "other": self.other if there else None}
-        same = value.read is self.view.read
-        return kept if same else kept | {"paging": FIRST_PAGE}
+        n, same = len(value.read.phenotypes), value.read is self.view.read
+        return {
+            "phenotype": min(self.phenotype, n - 1),
+            "other": None if self.other is None or self.other >= n else self.other,
+            "paging": self.paging if same else FIRST_PAGE,
+        }
 
 
 @remembered
 def disclosed(_: CardsState, counted: Any, threshold: int) -> DisclosedCounts:
     """Return numbers of patients without small ones."""
     return DisclosedCounts(counted, threshold)
+
+
+def reaching(level: int) -> str:
+    """Say which scores reach a level."""
+    return f"{level} or more" if level > 0 else f"−{-level} or less"

@@ -1,9 +1,24 @@
 """Words that several dashboards say: numbers of things, and what is said of small counts."""
 
+from collections.abc import Sequence
+
 
 def counted(n: int, noun: str) -> str:
     """Write a number of things."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def first_of(texts: Sequence[str], most: int, between: str = "; ") -> str:
+    """List the first of some texts, and say how many more there are."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return between.join(texts[:most]) + more
+
+
+def require_number(number: int, n: int, noun: str) -> None:
+    """Refuse a number that none of the n things has."""
+    if not 0 <= number < n:
+        message = f"There is no {noun} {number}; they are numbered 0 to {n - 1}."
+        raise ValueError(message)
 
 
 def small_counts(
