@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from lvmkit.charts import svg
 from lvmkit.charts.dendrogram import dendrogram_chart, dendrogram_table
 from lvmkit_widgets.covariates.state import PathState
+from lvmkit_widgets.ui.controls import number, select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture
@@ -20,11 +21,7 @@ HELP = (
 )
 
 
-MISSING = {
-    "svg": "",
-    "alt": "",
-    "caption": "The tree of this cluster is not in this page; the dashboard draws it.",
-}
+MISSING = "The tree of this cluster is not in this page; the dashboard draws it."
 
 
 class MergesTab(Tab[PathState]):
@@ -49,23 +46,10 @@ class MergesTab(Tab[PathState]):
 def controls_of(cluster: int | None) -> list[dict[str, Any]]:
     """Describe what can be chosen."""
     one = "The cluster that is picked" if cluster is None else f"Cluster {cluster}"
-    least = "Odds ratio of a covariate at least"
     return [
-        {
-            "name": "every",
-            "kind": "select",
-            "label": "Show",
-            "options": [[False, one], [True, "All clusters"]],
-        },
-        {"name": "least", "kind": "number", "label": least, "min": 1, "step": 0.1},
-        {
-            "name": "most",
-            "kind": "number",
-            "label": "Covariates at most",
-            "min": 1,
-            "max": 200,
-            "step": 1,
-        },
+        select("every", "Show", [[False, one], [True, "All clusters"]]),
+        number("least", "Odds ratio of a covariate at least", step=0.1),
+        number("most", "Covariates at most", max=200),
     ]
 
 
@@ -91,14 +75,21 @@ def tree_shown(state: PathState) -> dict[str, str]:
     """Draw the tree that is looked at; a saved page has some of them."""
     held, cluster = state.held, None if state.every else state.cluster
     if held is not None and (state.step, cluster) not in held.trees:
-        return MISSING
+        return {"svg": "", "alt": "", "caption": MISSING}
     return tree_fields(state, state.step, cluster)
 
 
 @remembered
 def tree_fields(state: PathState, step: int, cluster: int | None) -> dict[str, str]:
     """Draw the tree of a cluster, or of all, or say why there is none."""
-    table = tree_table(state, step, cluster)
+    table = dendrogram_table(
+        state.path,
+        step,
+        cluster=cluster,
+        names=state.names,
+        min_odds_ratio=state.least_odds,
+        max_items=state.most,
+    )
     why = ""
     n = int(table["covariate"].notna().sum())
     if not n:
@@ -108,15 +99,3 @@ def tree_fields(state: PathState, step: int, cluster: int | None) -> dict[str, s
     chart = dendrogram_chart(table, width=760, links=state.live) if n else None
     told = f"Tree of {n} covariates up to {state.describe(step)}."
     return {"svg": "" if chart is None else svg(chart), "alt": told, "caption": why}
-
-
-def tree_table(state: PathState, step: int, cluster: int | None) -> Any:
-    """Tabulate the tree of a cluster, or of all."""
-    return dendrogram_table(
-        state.path,
-        step,
-        cluster=cluster,
-        names=state.names,
-        min_odds_ratio=state.least_odds,
-        max_items=state.most,
-    )

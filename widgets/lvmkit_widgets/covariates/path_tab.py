@@ -6,8 +6,8 @@ from typing import Any
 
 from lvmkit.charts import svg
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
-from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tables import accuracies_told, likelihoods
+from lvmkit_widgets.covariates.state import PathState, accuracies_told, likelihoods
+from lvmkit_widgets.ui.controls import button, number
 from lvmkit_widgets.ui.history import undo_buttons
 from lvmkit_widgets.ui.page import shortened
 from lvmkit_widgets.ui.state import remembered
@@ -25,6 +25,10 @@ LIKELIHOOD = (
     "needs; its highest point is the solution to start with. "
 )
 ACCURACY = "Accuracy on the training data always flatters; accuracy on other data or by cross-validation does not. "
+BEST = (
+    "The one to start with: it explains the classes best for the number of weights that it needs."
+)
+CROSS = "The fewest clusters whose mean is within one standard error of the best."
 CLICK = "Click on the curves to look at a solution."
 
 
@@ -79,25 +83,12 @@ class PathForm(Tab[PathState]):
 
 def controls_of(state: PathState) -> list[dict[str, Any]]:
     """Describe the ways to choose a solution."""
-    best = {
-        "name": "best",
-        "kind": "button",
-        "label": "Best by marginal likelihood",
-        "help": "The one to start with: it explains the classes best for the number of weights that it needs.",
-        "primary": True,
-    }
-    tried = {
-        "name": "cross",
-        "kind": "button",
-        "label": "By cross-validation",
-        "help": "The fewest clusters whose mean is within one standard error of the best.",
-    }
-    number = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
+    tried = button("cross", "By cross-validation", help=CROSS)
     return [
-        best,
+        button("best", "Best by marginal likelihood", help=BEST, primary=True),
         *([tried] if state.chosen is not None else []),
-        {**number, "max": len(state.names)},
-        {"name": "nearest", "kind": "button", "label": "Show nearest"},
+        number("k", "Number of clusters", max=len(state.names)),
+        button("nearest", "Show nearest"),
     ]
 
 

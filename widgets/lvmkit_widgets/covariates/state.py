@@ -11,8 +11,9 @@ from lvmkit.charts._merges import first_in, speaks_for
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
+from lvmkit.disclosure.text import coarse
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, require_number
 
 
 class HeldSolutions(NamedTuple):
@@ -164,10 +165,8 @@ class PathState(StepState[int]):
 
     def pick(self, cluster: int | None) -> Self:
         """Look at a cluster."""
-        if cluster is not None and not 0 <= cluster < int(self.solution.n_clusters):
-            n = int(self.solution.n_clusters)
-            message = f"There is no cluster {cluster}; they are numbered 0 to {n - 1}."
-            raise ValueError(message)
+        if cluster is not None:
+            require_number(cluster, int(self.solution.n_clusters), "cluster")
         kept = self.covariate
         if kept is not None and (cluster is None or self.labels[kept] != cluster):
             kept = None
@@ -183,11 +182,7 @@ class PathState(StepState[int]):
                 message = f"No covariate is called “{covariate}”."
                 raise ValueError(message)
             place = self.names.index(covariate)
-        if not 0 <= int(place) < len(self.names):
-            message = (
-                f"There is no covariate {place}; they are numbered 0 to {len(self.names) - 1}."
-            )
-            raise ValueError(message)
+        require_number(int(place), len(self.names), "covariate")
         cluster = int(self.labels[int(place)])
         return self.replace(cluster=None if cluster < 0 else cluster, covariate=int(place))
 
@@ -202,3 +197,24 @@ def weights_alone(state: PathState) -> Array:
         there = np.flatnonzero((first == step) & (labels >= 0))
         found[:, there] = np.asarray(state.path[int(step)].cluster_coef)[:, labels[there]]
     return found
+
+
+def likelihoods(state: PathState) -> Array:
+    """Return the log marginal likelihood of every solution, of people no finer than a pixel of its curve."""
+    values = np.asarray(state.path.log_marginal_likelihoods, dtype=float)
+    return coarse(values) if state.private else values
+
+
+def accuracies_told(state: PathState) -> bool:
+    """Tell whether accuracies give no small count away: not 1 to 10 people are classified wrongly, or rightly."""
+    if not state.private:
+        return True
+    path, n = state.path, int(state.path.n_samples)
+    known = [(path.accuracies, n)]
+    if state.held_out is not None:
+        known.append((state.held_out, state.n_held_out))
+    if path.cross_validation is not None:
+        known.append((path.cross_validation.mean, n))
+    shares = [(np.asarray(values, dtype=float), size) for values, size in known]
+    counts = np.concatenate([size * part for one, size in shares for part in (one, 1 - one)])
+    return not bool(((counts >= 0.5) & (counts < state.disclosure.threshold - 0.5)).any())

@@ -69,10 +69,7 @@ def strengths(state: TensorState, index: int) -> Array:
 def rounded_bic(state: TensorState) -> Array:
     """Return BIC of every model, where small counts are hidden no finer than a pixel of its curve."""
     bic = np.array([one.bic for one in state.solutions], dtype=float)
-    known = bic[np.isfinite(bic)]
-    return (
-        coarse(bic, float(np.ptp(known)) if known.size > 1 else 0.0) if state.suppressing else bic
-    )
+    return coarse(bic) if state.suppressing else bic
 
 
 def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:

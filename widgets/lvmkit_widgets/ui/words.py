@@ -2,10 +2,18 @@
 
 from collections.abc import Sequence
 
+from lvmkit.disclosure import Disclosure
+from lvmkit.disclosure.text import is_few
+
 
 def counted(n: int, noun: str) -> str:
     """Write a number of things."""
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
+
+
+def counted_unless_few(n: int, noun: str, rule: Disclosure) -> str:
+    """Write a number of things, or that there are few where that is hidden."""
+    return f"<{rule.threshold} {noun}s" if is_few(n, rule.level) else counted(n, noun)
 
 
 def first_of(texts: Sequence[str], most: int, between: str = "; ") -> str:
