@@ -130,11 +130,8 @@ def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
     if not any(_same(s.model, model) for s in found):
         home = paths.get(len(model.weights_))
         penalty = float(getattr(model, "penalty_", None) or 0.0)
-        step = (
-            0
-            if home is None
-            else int(np.argmin(np.abs(np.log(_above(home.penalties)) - np.log(_above(penalty)))))
-        )
+        far = [] if home is None else np.abs(_logs(home.penalties) - _logs(penalty))
+        step = int(np.argmin(far)) if len(far) else 0
         found.append(Solution(model, penalty, float(getattr(model, "bic_", np.nan)), home, step))
     return tuple(sorted(found, key=lambda s: (s.n_components, s.penalty)))
 
@@ -163,6 +160,6 @@ def _same(one: Any, other: Any) -> bool:
     )
 
 
-def _above(penalties: Any) -> Any:
-    """Keep λ away from 0, which has no logarithm."""
-    return np.maximum(np.asarray(penalties, dtype=float), 1e-300)
+def _logs(penalties: Any) -> Any:
+    """Return logarithms of λ, away from 0, which has none."""
+    return np.log(np.maximum(np.asarray(penalties, dtype=float), 1e-300))

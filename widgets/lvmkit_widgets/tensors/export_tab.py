@@ -4,41 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lvmkit_widgets.tensors.path_tab import draw_sparsity
+from lvmkit_widgets.tensors.path_tab import draw_sparsity, models_table
+from lvmkit_widgets.tensors.samples_tab import samples_table
+from lvmkit_widgets.tensors.slices_tab import entries_table
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.tensors.tables import entries_table, models_table, samples_table
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
+from lvmkit_widgets.ui.tables import table_export
 
 NOTE = (
     "Files for others hold totals: counts below {0}, and means and discriminants of clusters with fewer than {0} "
     "samples, are hidden. Only the last one has a row for each sample. " + TWICE
 )
+ENTRIES = "Strength, discriminants and means of each."
+MODELS = "BIC, entries and sizes of clusters at every λ."
+SLICE = "The slice that is shown, as a picture for print."
 
 
 def exports_of(slice_picture: Callable[[TensorState], str]) -> tuple[Export[TensorState], ...]:
     """List what can be taken away; the slice is drawn as the reader sees it."""
     return (
-        Export(
-            "entries",
-            "Selected entries (CSV)",
-            "entries.csv",
-            entries_table,
-            "Strength, discriminants and means of each.",
-        ),
-        Export(
-            "models",
-            "Models (CSV)",
-            "models.csv",
-            models_table,
-            "BIC, entries and sizes of clusters at every λ.",
-        ),
-        Export(
-            "slice",
-            "Slice (SVG)",
-            "slice.svg",
-            slice_picture,
-            "The slice that is shown, as a picture for print.",
-        ),
+        table_export("entries", "Selected entries", entries_table, ENTRIES),
+        table_export("models", "Models", models_table, MODELS),
+        Export("slice", "Slice (SVG)", "slice.svg", slice_picture, SLICE),
         Export(
             "sparsity",
             "Sparsity path (SVG)",
@@ -49,10 +36,9 @@ def exports_of(slice_picture: Callable[[TensorState], str]) -> tuple[Export[Tens
         ),
         page_export("tensors.html"),
         steps_export("Repeats what was done here."),
-        Export(
+        table_export(
             "labels",
-            "Cluster of each sample (CSV)",
-            "labels.csv",
+            "Cluster of each sample",
             samples_table,
             "One row per sample: keep it with the data.",
             private="It has a row for every sample: keep it with the data.",
