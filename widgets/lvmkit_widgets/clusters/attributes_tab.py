@@ -47,7 +47,6 @@ class AttributesTab(Tab[ExplorerState]):
             {"row": ["attribute0", "attribute1"]},
             {"row": ["attribute2", ["other_attribute", "attribute_more"]]},
         ]
-
         self.events = {
             "other_attribute.values": lambda state, values: state.replace(
                 attribute=str(values.get("attribute") or "")

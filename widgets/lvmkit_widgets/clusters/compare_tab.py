@@ -10,6 +10,7 @@ from lvmkit.charts import comparison_chart, comparison_table, svg
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import column, select
 from lvmkit_widgets.ui.paging import turning
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
@@ -40,7 +41,6 @@ class CompareTab(Tab[ExplorerState]):
         }
         every = {"section": "differences", "title": "All codes", "closed": True}
         self.layout = ["pair", "difference", every]
-
         self.events = {
             "pair.values": choose_pair,
             "differences.pick": lambda state, code: state.look(code=str(code)),
@@ -51,14 +51,12 @@ class CompareTab(Tab[ExplorerState]):
     def fields(self, state: ExplorerState) -> Fields:
         """Show where the two differ."""
         counts = state.counts()
-        two = len(counts.clusters) > 1 and state.cluster != state.other
         shown = {"pair": pair_form(state, counts)}
-        if not two:
+        if len(counts.clusters) < 2 or state.cluster == state.other:
             return shown | {"difference": {"visible": False}, "differences": {"visible": False}}
         first = state.clustering.cluster(state.cluster).label
-        against = "all others"
-        if state.other is not None:
-            against = state.clustering.cluster(state.other).label
+        other = state.other
+        against = "all others" if other is None else state.clustering.cluster(other).label
         text = f"{share_word(state)} of patients with each code in {first} and in {against}."
         picture = {"svg": draw_difference(state, counts), "alt": text, "visible": True}
         listed = {"columns": _columns(first, against), **listed_rows(state, counts)}
@@ -73,8 +71,8 @@ def pair_form(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
     second = EVERYONE_ELSE if state.other is None else str(state.other)
     return {
         "controls": [
-            {"name": "first", "kind": "select", "label": "Cluster", "options": options},
-            {"name": "second", "kind": "select", "label": "compared with", "options": others},
+            select("first", "Cluster", options),
+            select("second", "compared with", others),
         ],
         "values": {"first": str(state.cluster), "second": second},
     }
@@ -107,10 +105,8 @@ def listed_codes(state: ExplorerState, counts: CodeCounts) -> pd.DataFrame:
 
 def listed_rows(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
     """Return a page of the codes; all that there is room for where no Python turns pages."""
-    table = listed_codes(state, counts)
-    if not state.live:
-        return {"rows": table.head(LISTED_IN_PAGES).to_dict("records"), "total": None}
-    return state.differences.page_of(table, ["code", "title"], LISTED)
+    table, first = listed_codes(state, counts), None if state.live else LISTED_IN_PAGES
+    return state.differences.page_of(table, ["code", "title"], LISTED, first=first)
 
 
 def compared(state: ExplorerState, counts: CodeCounts, top: int) -> pd.DataFrame:
@@ -127,16 +123,11 @@ def compared(state: ExplorerState, counts: CodeCounts, top: int) -> pd.DataFrame
 
 def _columns(first: str, second: str) -> list[dict[str, Any]]:
     """Columns of the table of differences."""
+    least = "In percentage points; where a share is hidden, the least it can be."
     return [
-        {"key": "code", "label": "Code", "kind": "code"},
-        {"key": "title", "label": "Diagnosis", "kind": "text"},
-        {"key": "first", "label": first, "kind": "percent"},
-        {"key": "second", "label": second, "kind": "percent"},
-        {
-            "key": "difference",
-            "label": "Difference",
-            "kind": "number",
-            "digits": 1,
-            "help": "In percentage points; where a share is hidden, the least it can be.",
-        },
+        column("code", "Code", "code"),
+        column("title", "Diagnosis"),
+        column("first", first, "percent"),
+        column("second", second, "percent"),
+        column("difference", "Difference", "number", digits=1, help=least),
     ]

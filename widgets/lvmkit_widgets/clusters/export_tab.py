@@ -9,43 +9,32 @@ from lvmkit.core.folders import reader_folders
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui import controls
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export, written
+from lvmkit_widgets.ui.tables import table_export
 from lvmkit_widgets.ui.tabs import Fields, taken_back
 from lvmkit_widgets.ui.widgets import Form
 
+CLUSTERS = "Size, share and note of each cluster. Small counts hidden."
+CODES = "Every code of every cluster. Small counts hidden."
+REPORT = "One page for colleagues: totals only, opens without a network."
+MODEL = "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data."
+
+
+def model_file(state: ExplorerState) -> bytes:
+    """Return the model as a file."""
+    return written(state.save, "model.npz")
+
+
 EXPORTS: tuple[Export[ExplorerState], ...] = (
-    Export(
-        "clusters",
-        "Clusters (CSV)",
-        "clusters.csv",
-        clusters_table,
-        "Size, share and note of each cluster. Small counts hidden.",
-    ),
-    Export(
-        "codes",
-        "Codes by cluster (CSV)",
-        "codes.csv",
-        codes_table,
-        "Every code of every cluster. Small counts hidden.",
-    ),
-    Export(
-        "report",
-        "Report (HTML)",
-        "report.html",
-        help="One page for colleagues: totals only, opens without a network.",
-    ),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(state.save, "model.npz"),
-        "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data.",
-    ),
+    table_export("clusters", "Clusters", clusters_table, CLUSTERS),
+    table_export("codes", "Codes by cluster", codes_table, CODES),
+    Export("report", "Report (HTML)", "report.html", help=REPORT),
+    Export("model", "Model (npz)", "model.npz", model_file, MODEL),
     steps_export("Repeats everything done here."),
-    Export(
+    table_export(
         "assignment",
-        "Patients by cluster (CSV)",
-        "assignment.csv",
+        "Patients by cluster",
         assignment_table,
         "Ids of single patients: keep this file on this machine.",
         private="It holds ids of single patients: keep it here.",
@@ -80,7 +69,7 @@ class ClusterExportTab(StepsExportTab[ExplorerState]):
         """Show files, steps, where the model is kept, and the steps as Python."""
         code, _ = state.history.code, state.renewed
         lines = min(max(code.count("\n") + 1, 4), 20)
-        area = {"name": "code", "kind": "textarea", "label": "To copy", "rows": lines, "wide": True}
+        area = controls.textarea("code", "To copy", rows=lines, wide=True)
         return {
             **super().fields(state),
             "autosave": {"controls": place_controls(state), "values": {"autosave": shown(state)}},
@@ -90,19 +79,13 @@ class ClusterExportTab(StepsExportTab[ExplorerState]):
 
 def place_controls(state: ExplorerState) -> list[dict[str, Any]]:
     """Describe where the model is saved, and the question whether a model there may be replaced."""
-    question: list[tuple[str, str]] = []
-    if state.asked is not None:
-        question = [("replace", f"Replace “{state.asked.name}”"), ("leave", "Leave it")]
-    return [
-        {
-            "name": "autosave",
-            "kind": "text",
-            "label": "Save the model after every step to",
-            "placeholder": "a file name, such as heart.npz",
-            "help": "Names, notes and merges are kept in it.",
-        },
-        *({"name": name, "kind": "button", "label": label} for name, label in question),
-    ]
+    label, example = "Save the model after every step to", "a file name, such as heart.npz"
+    help = "Names, notes and merges are kept in it."
+    place = controls.text("autosave", label, placeholder=example, help=help)
+    if state.asked is None:
+        return [place]
+    replace = controls.button("replace", f"Replace “{state.asked.name}”")
+    return [place, replace, controls.button("leave", "Leave it")]
 
 
 def shown(state: ExplorerState) -> str:

@@ -10,13 +10,14 @@ from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import present, read_codes
 from lvmkit_widgets.clusters.patients_tab import STEPS
 from lvmkit_widgets.clusters.state import ExplorerState, NewPatient
+from lvmkit_widgets.ui.controls import button, check, column, multiselect, textarea
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 
 POSTERIORS = [
-    {"key": "label", "label": "Cluster", "kind": "text"},
-    {"key": "posterior", "label": "Probability", "kind": "bar", "max": 1},
-    {"key": "share", "label": "Of all patients", "kind": "percent"},
+    column("label", "Cluster"),
+    column("posterior", "Probability", "bar", max=1),
+    column("share", "Of all patients", "percent"),
 ]
 ANSWER = ("posteriors", "arithmetic", "arithmetic_codes")
 
@@ -52,13 +53,8 @@ class NewPatientTab(Tab[ExplorerState]):
                 columns=STEPS, page_size=30, visible=False, needs_python=True
             ),
         }
-        right = ["newcomer_answer", "posteriors"]
-        self.layout = [
-            {"row": ["newcomer", right], "widths": [1, 1]},
-            "arithmetic",
-            "arithmetic_codes",
-        ]
-
+        top = {"row": ["newcomer", ["newcomer_answer", "posteriors"]], "widths": [1, 1]}
+        self.layout = [top, "arithmetic", "arithmetic_codes"]
         self.events = {
             "newcomer.pressed": lambda state, _: state.replace(newcomer=self._entered()),
             "posteriors.pick": lambda state, id: state.replace(
@@ -80,26 +76,13 @@ class NewPatientTab(Tab[ExplorerState]):
 
 def controls_of(state: ExplorerState) -> list[dict[str, Any]]:
     """Describe the form."""
+    options = [[code, state.patients.title(code)] for code in state.codes]
+    example = "for instance: " + common_codes(state)
     return [
-        {
-            "name": "typed",
-            "kind": "textarea",
-            "label": "Codes",
-            "rows": 2,
-            "placeholder": "for instance: " + common_codes(state),
-        },
-        {
-            "name": "picked",
-            "kind": "multiselect",
-            "label": "Diagnoses by name",
-            "options": [[code, state.patients.title(code)] for code in state.codes],
-        },
-        {
-            "name": "unknown",
-            "kind": "check",
-            "label": "Other codes are unknown (else: the patient does not have them)",
-        },
-        {"name": "assign", "kind": "button", "label": "Find the cluster", "primary": True},
+        textarea("typed", "Codes", rows=2, placeholder=example),
+        multiselect("picked", "Diagnoses by name", options),
+        check("unknown", "Other codes are unknown (else: the patient does not have them)"),
+        button("assign", "Find the cluster", primary=True),
     ]
 
 

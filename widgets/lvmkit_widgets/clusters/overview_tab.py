@@ -17,27 +17,22 @@ from lvmkit.charts import (
 from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
+from lvmkit_widgets.clusters import codes_tab
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import column, number
 from lvmkit_widgets.ui.heatmap import heat_fields
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Heat, Picture, Table
 
 SUMMARY = [
-    {"key": "label", "label": "Cluster", "kind": "text"},
-    {"key": "n", "label": "Patients", "kind": "integer"},
-    {"key": "share", "label": "Share", "kind": "percent"},
-    {"key": "codes", "label": "What marks it", "kind": "text"},
+    column("label", "Cluster"),
+    column("n", "Patients", "integer"),
+    column("share", "Share", "percent"),
+    column("codes", "What marks it"),
 ]
-
-
-STANDS_FOR = {
-    "key": "estimate",
-    "label": "Stand for",
-    "kind": "integer",
-    "help": "Sum of the weights: how many of the population these patients stand for. Shares are of these.",
-}
+STANDS_FOR = f"{codes_tab.STANDS_FOR} Shares are of these."
 
 
 class OverviewTab(Tab[ExplorerState]):
@@ -84,24 +79,15 @@ class OverviewTab(Tab[ExplorerState]):
     def fields(self, state: ExplorerState) -> Fields:
         """Show all clusters."""
         counts = state.counts()
-        weighted = counts.weighted is not None
-        columns = [*SUMMARY, STANDS_FOR] if weighted else SUMMARY  # last: narrow pages cut it off
-        top = {
-            "name": "top",
-            "kind": "range",
-            "label": "Codes in the pictures",
-            "min": 5,
-            "max": 40,
-            "step": 1,
-        }
+        estimate = column("estimate", "Stand for", "integer", help=STANDS_FOR)
+        # last: narrow pages cut it off
+        columns = SUMMARY if counts.weighted is None else [*SUMMARY, estimate]
+        top = number("top", "Codes in the pictures", kind="range", min=5, max=40)
         alt = f"{share_word(state)} of patients with each of the {state.top} commonest codes, by cluster."
         heat = fields_of_heat(state, state.assignment, tuple(state.clustering.labels))
+        rows = summary_rows(state, counts)
         return {
-            "summary": {
-                "columns": columns,
-                "rows": summary_rows(state, counts),
-                "selected": state.cluster,
-            },
+            "summary": {"columns": columns, "rows": rows, "selected": state.cluster},
             "overview_options": {"controls": [top], "values": {"top": state.top}},
             "frequencies": {"svg": draw_frequencies(state, counts), "alt": alt},
             "heat": {**heat, "selected": state.cluster, "code": state.code},

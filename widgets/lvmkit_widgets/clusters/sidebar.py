@@ -8,6 +8,7 @@ from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.analysis import marks
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import button, hide_counts, note, text
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, StepsBar, Tab
 from lvmkit_widgets.ui.widgets import ClusterList, Form
@@ -36,8 +37,17 @@ class ClusterSidebar(Tab[ExplorerState]):
     def fields(self, state: ExplorerState) -> Fields:
         """List the clusters, and show what is said of the one that is picked."""
         cluster = state.clustering.cluster(state.cluster)
-        name, note = (cluster.name, cluster.note) if state.typed is None else state.typed
-        form = {"controls": controls_of(cluster.id), "values": {"name": name, "note": note}}
+        name, said = (cluster.name, cluster.note) if state.typed is None else state.typed
+        controls = [
+            text(
+                "name",
+                f"Name of cluster {cluster.id}",
+                placeholder="for instance: Heart and kidney",
+            ),
+            text("note", "Note", placeholder="what it may mean, what to check", wide=True),
+            button("keep", "Keep"),
+        ]
+        form = {"controls": controls, "values": {"name": name, "note": said}}
         sizes = {"items": items_of(state, state.counts()), "selected": state.cluster}
         return {"sizes": sizes, "naming": form}
 
@@ -55,26 +65,6 @@ def pick(state: ExplorerState, id: int | None) -> ExplorerState:
 def set_typed(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
     """Take what is being typed of the cluster that is picked."""
     return state.replace(typed=(str(values.get("name") or ""), str(values.get("note") or "")))
-
-
-def controls_of(id: int) -> list[dict[str, Any]]:
-    """Describe what can be said of a cluster."""
-    return [
-        {
-            "name": "name",
-            "kind": "text",
-            "label": f"Name of cluster {id}",
-            "placeholder": "for instance: Heart and kidney",
-        },
-        {
-            "name": "note",
-            "kind": "text",
-            "label": "Note",
-            "placeholder": "what it may mean, what to check",
-            "wide": True,
-        },
-        {"name": "keep", "kind": "button", "label": "Keep"},
-    ]
 
 
 @remembered
@@ -109,12 +99,8 @@ class ClusterStepsBar(StepsBar[ExplorerState]):
     def options(self, state: ExplorerState) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the other controls and their values."""
         history, rule = state.history, state.disclosure
-        where = f"Step {history.position} of {len(history.steps) - 1}"
-        controls = [
-            {"name": "where", "kind": "note", "label": where},
-            {"name": "hide", "kind": "check", "label": f"Hide counts below {rule.threshold}"},
-        ]
-        return controls, {"hide": rule.on_screen}
+        where = note(f"Step {history.position} of {len(history.steps) - 1}", "where")
+        return [where, hide_counts(rule)], {"hide": rule.on_screen}
 
     def take(self, state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
         """Hide or show small counts."""
