@@ -61,6 +61,11 @@ def is_name(value: Any) -> bool:
     return is_number(value, 0) or _is_text(value)
 
 
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text that is not empty."""
+    return isinstance(value, str) and value != ""
+
+
 def distinct(value: Any, known: Iterable[Any]) -> bool:
     """Return whether a value lists some of those known, each once at most."""
     if not isinstance(value, list | tuple):
@@ -78,17 +83,55 @@ def _unless(fits: bool, wanted: str, *, old: bool) -> str:
     return "" if fits else Gone(wanted) if old else wanted
 
 
+def _plain(wanted: str, fits: Callable[[Any], bool]) -> Rule:
+    """Return a rule that takes the same values whatever is shown."""
+    return lambda _part, _parts, value: "" if fits(value) else wanted
+
+
+def _or(known: Any, rule: Rule) -> Rule:
+    """Return a rule that takes one value more."""
+    return lambda part, parts, value: "" if equal(value, known) else rule(part, parts, value)
+
+
+def _shown(wanted: str, known: Callable[[Any], Iterable[Any]], old: Callable[[Any], bool]) -> Rule:
+    """Return a rule that takes one of the values that a component shows."""
+    return lambda part, _parts, value: _unless(among(value, known(part)), wanted, old=old(value))
+
+
+def _place(wanted: str, stop: Callable[[Any, Parts], int], *, or_none: bool = False) -> Rule:
+    """Return a rule that takes a whole number from 0, below one that follows from what is shown."""
+
+    def rule(part: Any, parts: Parts, value: Any) -> str:
+        n = stop(part, parts)
+        fits = is_place(value, n) or (or_none and value is None)
+        return _unless(fits, wanted.format(n), old=is_place(value, _ANY))
+
+    return rule
+
+
+def _page(n_rows: Callable[[Any], int]) -> Rule:
+    """Return a rule that takes a page of so many rows; the way back from a page beyond them is left open."""
+
+    def pages(part: Any, _parts: Parts) -> int:
+        return max(1, -(-n_rows(part) // part.page_size), part.page)
+
+    return _place("one of its pages, from 0, below {:,}", pages)
+
+
+def _text(longest: int) -> Rule:
+    """Return a rule that takes a text that is not endless."""
+    wanted = f"a text of at most {longest:,} characters"
+    return _plain(wanted, lambda value: isinstance(value, str) and len(value) <= longest)
+
+
 # -- rules that any kind may use -------------------------------------------------------------------
 
-
-def nothing(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take nothing: that it happened is all there is to say."""
-    return "" if value is None else "nothing"
-
-
-def count(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a whole number from 0."""
-    return "" if is_place(value, _ANY) else "a whole number from 0"
+nothing = _plain("nothing", lambda value: value is None)  # that it happened is all there is to say
+count = _plain("a whole number from 0", lambda value: is_place(value, _ANY))
+flag = _plain("yes or no", lambda value: isinstance(value, bool))
+share = _plain("a number from 0 to 1", lambda value: is_number(value, 0, 1))
+total = _or(None, _plain("a number from 0", lambda value: is_number(value, 0)))
+words = _text(LONGEST_LINE)
 
 
 def repeats(_part: Any, _parts: Parts, value: Any) -> str:
@@ -98,39 +141,15 @@ def repeats(_part: Any, _parts: Parts, value: Any) -> str:
     return "" if fits else "a count and the names of fields"
 
 
-def flag(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take yes or no."""
-    return "" if isinstance(value, bool) else "yes or no"
-
-
-def share(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a number from 0 to 1."""
-    return "" if is_number(value, 0, 1) else "a number from 0 to 1"
-
-
-def words(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a text that is searched for."""
-    return _line({}, value)
-
-
 def one_of(*known: str) -> Rule:
     """Return a rule that takes one of some texts."""
-
-    def rule(_part: Any, _parts: Parts, value: Any) -> str:
-        return "" if among(value, known) else f"one of {', '.join(known)}"
-
-    return rule
+    return _plain(f"one of {', '.join(known)}", lambda value: among(value, known))
 
 
 def place_in(field: str, *, or_none: bool = False) -> Rule:
     """Return a rule that takes a place in the list that another field holds, from 0."""
-
-    def rule(part: Any, _parts: Parts, value: Any) -> str:
-        n = len(getattr(part, field))
-        fits = is_place(value, n) or (or_none and value is None)
-        return _unless(fits, f"a whole number from 0, below {n:,}", old=is_place(value, _ANY))
-
-    return rule
+    wanted = "a whole number from 0, below {:,}"
+    return _place(wanted, lambda part, _: len(getattr(part, field)), or_none=or_none)
 
 
 def places_in(field: str) -> Rule:
@@ -160,15 +179,15 @@ def order_of(*known: str) -> Rule:
 # -- rules of one kind each ------------------------------------------------------------------------
 
 
-def item(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the id of one of the items."""
-    fits = among(value, [one["id"] for one in part.items])
-    return _unless(fits, "one of those shown", old=is_name(value))
-
-
-def item_or_none(part: Any, parts: Parts, value: Any) -> str:
-    """Take the id of one of the items, or None."""
-    return "" if value is None else item(part, parts, value)
+item = _shown("one of those shown", lambda part: (one["id"] for one in part.items), is_name)
+item_or_none = _or(None, item)
+page = _page(lambda part: len(part.rows) if part.total is None else part.total)
+action = _shown("one of its buttons", lambda part: (name for name, _ in part.actions), _is_text)
+button = _shown(
+    "one of its buttons",
+    lambda part: (one["name"] for one in part.controls if one["kind"] == "button"),
+    _is_text,
+)
 
 
 def items(part: Any, _parts: Parts, value: Any) -> str:
@@ -185,12 +204,6 @@ def row(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its rows", old=is_name(value) and part.key != "")
 
 
-def page(part: Any, _parts: Parts, value: Any) -> str:
-    """Take a page of a table, from 0."""
-    n = len(part.rows) if part.total is None else part.total
-    return _page(part, value, n)
-
-
 def link(part: Any, _parts: Parts, value: Any) -> str:
     """Take the mark of a picture, as its link says."""
     pair = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else None
@@ -199,19 +212,7 @@ def link(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its marks", old=old)
 
 
-def button(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the name of one of the buttons of a form."""
-    known = [one["name"] for one in part.controls if one["kind"] == "button"]
-    return _unless(among(value, known), "one of its buttons", old=_is_text(value))
-
-
-def action(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the name of one of the actions that are offered."""
-    known = [name for name, _ in part.actions]
-    return _unless(among(value, known), "one of its buttons", old=_is_text(value))
-
-
-def values(part: Any, _parts: Parts, value: Any) -> str:
+def values(part: Any, parts: Parts, value: Any) -> str:
     """Take the values of a form: all that it has, of which controls may have changed some."""
     if not isinstance(value, Mapping) or part.values.keys() - value.keys():
         return "the values of its controls"
@@ -221,7 +222,7 @@ def values(part: Any, _parts: Parts, value: Any) -> str:
             continue
         if name not in controls:
             return "the values of its controls"
-        wanted = _CONTROLS[controls[name]["kind"]](controls[name], told)
+        wanted = _CONTROLS[controls[name]["kind"]](controls[name], parts, told)
         if wanted:
             return f"{wanted} (“{controls[name].get('label') or name}”)"
     return ""
@@ -243,20 +244,13 @@ def code(part: Any, parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its codes", old=_is_text(value))
 
 
-def code_or_none(part: Any, parts: Parts, value: Any) -> str:
-    """Take one of the codes, or an empty text."""
-    return "" if value == "" else code(part, parts, value)
+code_or_none = _or("", code)
 
 
 def spread(part: Any, _parts: Parts, value: Any) -> str:
     """Take the part of each cluster in a code, which the browser computes; None where it is not known."""
     old = isinstance(value, list | tuple) and all(one is None or is_number(one) for one in value)
     return _unless(old and len(value) <= len(part.weights), "a share of each cluster", old=old)
-
-
-def total(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a sum that the browser computes; None where it is not known."""
-    return "" if value is None or is_number(value, 0) else "a number from 0"
 
 
 def cell(part: Any, _parts: Parts, value: Any) -> str:
@@ -268,15 +262,12 @@ def cell(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "a cluster and a code that it shows", old=old)
 
 
-def column_or_none(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the code of a column of a heat map, or an empty text."""
-    return _unless(among(value, ["", *_columns(part)]), "one of its codes", old=_is_text(value))
-
-
-def topic(part: Any, parts: Parts, value: Any) -> str:
-    """Take the row of a topic in the numbers of a part, or None."""
-    n = len(parts[part.source].names)
-    return _place_or_none(value, n, "a topic")
+column_or_none = _or("", _shown("one of its codes", lambda part: _columns(part), _is_text))
+topic = _place(
+    "a topic, a whole number below {:,}",
+    lambda part, parts: len(parts[part.source].names),
+    or_none=True,
+)
 
 
 def document(part: Any, _parts: Parts, value: Any) -> str:
@@ -286,10 +277,12 @@ def document(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its documents", old=is_place(value, _ANY))
 
 
-def node_row(part: Any, parts: Parts, value: Any) -> str:
-    """Take the row of the numbers that belongs to a node; None where they are not known."""
-    n = len(part.children if part.held is None else part.held)
-    return _place_or_none(value, n, "a row")
+# Of the numbers that belong to a node; None where they are not known.
+node_row = _place(
+    "a row, a whole number below {:,}",
+    lambda part, _: len(part.children if part.held is None else part.held),
+    or_none=True,
+)
 
 
 def frontier(part: Any, parts: Parts, value: Any) -> str:
@@ -328,26 +321,31 @@ def edit(part: Any, _parts: Parts, value: Any) -> str:
     if old and value["field"] == "mark":
         old = among(value["value"], ("yes", "no", ""))
     else:
-        old = old and among(value["field"], ("name", "note")) and not _text({}, value["value"])
+        said = _CONTROLS["textarea"]
+        old = (
+            old
+            and among(value["field"], ("name", "note"))
+            and not said(part, _parts, value["value"])
+        )
     fits = old and among(value["id"], [one["id"] for one in part.items])
     return _unless(fits, "the name, note or mark of a phenotype", old=old and is_name(value["id"]))
 
 
-def covariate_cluster(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the number of a cluster of covariates, or None."""
-    n = _n_clusters(part)
-    return _place_or_none(value, n, "a cluster")
+def _n_clusters(part: Any) -> int:
+    """Return the number of clusters of covariates; their weights are float32, classes x clusters."""
+    return len(part.weights) // 4 // max(len(part.classes), 1)
 
 
-def cluster_page(part: Any, _parts: Parts, value: Any) -> str:
-    """Take a page of clusters of covariates, from 0."""
-    return _page(part, value, _n_clusters(part))
-
-
-def entry(part: Any, _parts: Parts, value: Any) -> str:
-    """Take an entry of the tensors, or None."""
-    n = len(part.means) // 4 // max(len(part.clusters), 1)
-    return _place_or_none(value, n, "an entry")
+cluster_page = _page(_n_clusters)
+covariate_cluster = _place(
+    "a cluster, a whole number below {:,}", lambda part, _: _n_clusters(part), or_none=True
+)
+# Means are float32, clusters x entries.
+entry = _place(
+    "an entry, a whole number below {:,}",
+    lambda part, _: len(part.means) // 4 // max(len(part.clusters), 1),
+    or_none=True,
+)
 
 
 def slice_at(part: Any, _parts: Parts, value: Any) -> str:
@@ -361,32 +359,9 @@ def slice_at(part: Any, _parts: Parts, value: Any) -> str:
 # -- inside ----------------------------------------------------------------------------------------
 
 
-def _is_text(value: Any) -> bool:
-    """Return whether a value is a text that is not empty."""
-    return isinstance(value, str) and value != ""
-
-
-def _place_or_none(value: Any, n: int, what: str) -> str:
-    """Take a place below `n`, or None."""
-    fits = value is None or is_place(value, n)
-    return _unless(fits, f"{what}, a whole number below {n:,}", old=is_place(value, _ANY))
-
-
 def _columns(part: Any) -> list[str]:
     """Return the codes of the columns of a heat map."""
     return [one["code"] for one in part.columns]
-
-
-def _n_clusters(part: Any) -> int:
-    """Return the number of clusters of covariates; their weights are float32, classes x clusters."""
-    return len(part.weights) // 4 // max(len(part.classes), 1)
-
-
-def _page(part: Any, value: Any, n_rows: int) -> str:
-    """Take a page of so many rows; the way back from a page beyond them is left open."""
-    pages = max(1, -(-n_rows // part.page_size), part.page)
-    wanted = f"one of its pages, from 0, below {pages:,}"
-    return _unless(is_place(value, pages), wanted, old=is_place(value, _ANY))
 
 
 def _codes(part: Any, parts: Parts) -> list[str]:
@@ -417,17 +392,7 @@ def _options(control: Mapping[str, Any]) -> list[Any]:
     return [one[0] if isinstance(one, list | tuple) else one for one in listed]
 
 
-def _number(control: Mapping[str, Any], value: Any) -> str:
-    """Take a number as `_limited` does; None where the control is empty."""
-    return "" if value is None else _limited(control, value)
-
-
-def _range(control: Mapping[str, Any], value: Any) -> str:
-    """Take a number within the limits of a slider, which is never empty."""
-    return _limited({"min": 0, "max": 1} | dict(control), value)
-
-
-def _limited(control: Mapping[str, Any], value: Any) -> str:
+def _limited(control: Mapping[str, Any], _parts: Parts, value: Any) -> str:
     """Take a number within the limits of a control, whole where it goes by whole steps."""
     low, high = control.get("min"), control.get("max")
     whole = isinstance(control.get("step"), int)
@@ -436,39 +401,17 @@ def _limited(control: Mapping[str, Any], value: Any) -> str:
     return "" if fits else ("a whole number" if whole else "a number") + limits
 
 
-def _select(control: Mapping[str, Any], value: Any) -> str:
-    """Take one of the options."""
-    return "" if among(value, _options(control)) else "one of its options"
-
-
-def _multiselect(control: Mapping[str, Any], value: Any) -> str:
-    """Take some of the options."""
-    return "" if distinct(value, _options(control)) else "some of its options"
-
-
-def _line(_control: Mapping[str, Any], value: Any) -> str:
-    """Take a line of text that is not endless."""
-    fits = isinstance(value, str) and len(value) <= LONGEST_LINE
-    return "" if fits else f"a text of at most {LONGEST_LINE:,} characters"
-
-
-def _text(_control: Mapping[str, Any], value: Any) -> str:
-    """Take a text that is not endless."""
-    fits = isinstance(value, str) and len(value) <= LONGEST_TEXT
-    return "" if fits else f"a text of at most {LONGEST_TEXT:,} characters"
-
-
-def _check(_control: Mapping[str, Any], value: Any) -> str:
-    """Take yes or no."""
-    return flag(None, {}, value)
-
-
-_CONTROLS: dict[str, Callable[[Mapping[str, Any], Any], str]] = {
-    "number": _number,
-    "range": _range,
-    "select": _select,
-    "multiselect": _multiselect,
-    "text": _line,
-    "textarea": _text,
-    "check": _check,
+# Rules of controls, which stand in place of the component.
+_CONTROLS: dict[str, Rule] = {
+    "number": _or(None, _limited),
+    "range": lambda control, parts, told: _limited({"min": 0, "max": 1} | control, parts, told),
+    "select": lambda control, _, told: (
+        "" if among(told, _options(control)) else "one of its options"
+    ),
+    "multiselect": lambda control, _, told: (
+        "" if distinct(told, _options(control)) else "some of its options"
+    ),
+    "text": words,
+    "textarea": _text(LONGEST_TEXT),
+    "check": flag,
 }
