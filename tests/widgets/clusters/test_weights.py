@@ -13,7 +13,7 @@ from lvmkit.cohorts.open_file import Layout
 from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets import ScoreCards, StabilityPanel, TopicRelevance, TreeNavigator
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
+from lvmkit_widgets.clusters.export_tab import assignment_table, clusters_table, codes_table
 from lvmkit_widgets.clusters.open_form import OpenForm
 from lvmkit_widgets.clusters.workbench import Workbench
 from lvmkit_widgets.ui.export import csv

@@ -13,7 +13,7 @@ from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure.text import coarse
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted, require_number
+from lvmkit_widgets.ui.words import counted, require_numbered
 
 
 class HeldSolutions(NamedTuple):
@@ -77,9 +77,16 @@ class PathState(StepState[int]):
         return tuple(str(name) for name in np.asarray(self.path.classes).tolist())
 
     @property
+    @remembered
     def alone(self) -> Array:
         """Weights of the covariates (classes, covariates) at the smallest ν that does not leave them out."""
-        return weights_alone(self)
+        first = first_in([solution.labels for solution in self.path])
+        found = np.zeros((len(self.classes), len(self.names)))
+        for step in np.unique(first):
+            labels = np.asarray(self.path[int(step)].labels)
+            there = np.flatnonzero((first == step) & (labels >= 0))
+            found[:, there] = np.asarray(self.path[int(step)].cluster_coef)[:, labels[there]]
+        return found
 
     @property
     def weights(self) -> Array:
@@ -125,16 +132,14 @@ class PathState(StepState[int]):
     def choose_best(self) -> Self:
         """Look at the solution with the highest marginal likelihood."""
         step = int(self.path.best)
-        told = f"Best by marginal likelihood: {self.describe(step)}"
-        return self.step_to(step, told, "choose_best()")
+        return self._show(step, "Best by marginal likelihood", "choose_best()")
 
     def choose_cross_validated(self) -> Self:
         """Look at the solution that cross-validation chooses."""
         if self.chosen is None:
             message = "The path was made without cross-validation."
             raise ValueError(message)
-        told = f"Chosen by cross-validation: {self.describe(self.chosen)}"
-        return self.step_to(self.chosen, told, "choose_cross_validated()")
+        return self._show(self.chosen, "Chosen by cross-validation", "choose_cross_validated()")
 
     def choose_n_clusters(self, n_clusters: int) -> Self:
         """Look at the solution whose number of clusters is nearest."""
@@ -142,8 +147,12 @@ class PathState(StepState[int]):
             message = f"n_clusters is {n_clusters}; ask for at least one cluster."
             raise ValueError(message)
         step = int(self.path.with_n_clusters(n_clusters))
-        told = f"Nearest to {counted(n_clusters, 'cluster')}: {self.describe(step)}"
-        return self.step_to(step, told, f"choose_n_clusters({n_clusters})")
+        near = f"Nearest to {counted(n_clusters, 'cluster')}"
+        return self._show(step, near, f"choose_n_clusters({n_clusters})")
+
+    def _show(self, step: int, why: str, code: str) -> Self:
+        """Look at a solution that was chosen in some way."""
+        return self.step_to(step, f"{why}: {self.describe(step)}", code)
 
     def follow(self, value: int) -> dict[str, Any]:
         """Keep the covariates in sight that were picked."""
@@ -166,7 +175,7 @@ class PathState(StepState[int]):
     def pick(self, cluster: int | None) -> Self:
         """Look at a cluster."""
         if cluster is not None:
-            require_number(cluster, int(self.solution.n_clusters), "cluster")
+            require_numbered(cluster, int(self.solution.n_clusters), "cluster")
         kept = self.covariate
         if kept is not None and (cluster is None or self.labels[kept] != cluster):
             kept = None
@@ -182,21 +191,9 @@ class PathState(StepState[int]):
                 message = f"No covariate is called “{covariate}”."
                 raise ValueError(message)
             place = self.names.index(covariate)
-        require_number(int(place), len(self.names), "covariate")
+        require_numbered(int(place), len(self.names), "covariate")
         cluster = int(self.labels[int(place)])
         return self.replace(cluster=None if cluster < 0 else cluster, covariate=int(place))
-
-
-@remembered
-def weights_alone(state: PathState) -> Array:
-    """Return weights of the covariates (classes, covariates) at the smallest ν that does not leave them out."""
-    first = first_in([solution.labels for solution in state.path])
-    found = np.zeros((len(state.classes), len(state.names)))
-    for step in np.unique(first):
-        labels = np.asarray(state.path[int(step)].labels)
-        there = np.flatnonzero((first == step) & (labels >= 0))
-        found[:, there] = np.asarray(state.path[int(step)].cluster_coef)[:, labels[there]]
-    return found
 
 
 def likelihoods(state: PathState) -> Array:

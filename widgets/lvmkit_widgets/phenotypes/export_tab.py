@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,10 @@ from lvmkit_widgets.ui.export import (
 )
 from lvmkit_widgets.ui.tables import table_export
 
+PHENOTYPES = "Name, mark, weight, and how many patients have which score."
+FEATURES = "Every feature of every phenotype with its score."
+CARD, DOTS = "The phenotype that is picked, as a drawing.", "The same as a picture of dots."
+MODEL = "With names, notes and marks, without patients; lvmkit.load reads it."
 PRIVATE = (
     "Tables, pictures and the page hold totals only, and counts below {} are hidden in them "
     "always; the model holds no patient. Names and notes are in all of them as you wrote them. The scores by "
@@ -29,9 +34,9 @@ PRIVATE = (
 )
 
 
-def card_picture(state: CardsState, phenotype: int, *, width: int = 460) -> Any:
-    """Draw a phenotype."""
-    return score_card_chart(card_table(state, phenotype), width=width)
+def card_picture(state: CardsState) -> Any:
+    """Draw the phenotype that is picked."""
+    return score_card_chart(card_table(state, state.phenotype), width=460)
 
 
 def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
@@ -57,46 +62,23 @@ def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
     return table.assign(prevalence=figures.prevalence[phenotype])
 
 
-def picked_card(state: CardsState) -> Any:
-    """Draw the phenotype that is picked."""
-    return card_picture(state, state.phenotype)
+def picture_name(ending: str) -> Callable[[CardsState], str]:
+    """Return what names the picture of a card."""
+    return lambda state: f"phenotype-{state.phenotype}.{ending}"
+
+
+def model_file(state: CardsState) -> bytes:
+    """Return the model as a file."""
+    return written(lambda path: lvmkit.save(state.model, path), "model.npz")
 
 
 EXPORTS: tuple[Export[CardsState], ...] = (
-    table_export(
-        "phenotypes",
-        "Phenotypes",
-        phenotypes_table,
-        "Name, mark, weight, and how many patients have which score.",
-    ),
-    table_export(
-        "features",
-        "Features",
-        features_table,
-        "Every feature of every phenotype with its score.",
-    ),
-    Export(
-        "card",
-        "This card (SVG)",
-        lambda state: f"phenotype-{state.phenotype}.svg",
-        picked_card,
-        "The phenotype that is picked, as a drawing.",
-    ),
-    Export(
-        "card_png",
-        "This card (PNG)",
-        lambda state: f"phenotype-{state.phenotype}.png",
-        picked_card,
-        "The same as a picture of dots.",
-    ),
+    table_export("phenotypes", "Phenotypes", phenotypes_table, PHENOTYPES),
+    table_export("features", "Features", features_table, FEATURES),
+    Export("card", "This card (SVG)", picture_name("svg"), card_picture, CARD),
+    Export("card_png", "This card (PNG)", picture_name("png"), card_picture, DOTS),
     page_export("cards.html"),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(lambda path: lvmkit.save(state.model, path), "model.npz"),
-        "With names, notes and marks, without patients; lvmkit.load reads it.",
-    ),
+    Export("model", "Model (npz)", "model.npz", model_file, MODEL),
     steps_export("Repeats what was done here."),
     table_export(
         "scores",

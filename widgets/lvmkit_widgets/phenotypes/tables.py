@@ -6,8 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from lvmkit_widgets.phenotypes.annotations import MARKS
-from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.phenotypes.state import MARKS, CardsState
 
 
 def phenotypes_table(state: CardsState) -> pd.DataFrame:

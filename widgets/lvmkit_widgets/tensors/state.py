@@ -13,7 +13,7 @@ from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit_widgets.tensors.data import SampleSet, Solution, samples_of
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted, require_number
+from lvmkit_widgets.ui.words import counted, require_numbered
 
 
 class HeldModels(NamedTuple):
@@ -143,13 +143,13 @@ class TensorState(StepState[int]):
 
     def pick(self, cluster: int) -> Self:
         """Look at a cluster."""
-        require_number(cluster, self.solution.n_components, "cluster")
+        require_numbered(cluster, self.solution.n_components, "cluster")
         return self.replace(cluster=int(cluster))
 
     def find(self, entry: int | None) -> Self:
         """Look at an entry of the tensor."""
         if entry is not None:
-            require_number(entry, int(np.prod(self.modes.shape)), "entry")
+            require_numbered(entry, int(np.prod(self.modes.shape)), "entry")
         return self.replace(entry=None if entry is None else int(entry))
 
     def add_samples(self, X: Any, groups: Any = None, *, name: str = "new samples") -> Self:

@@ -22,7 +22,7 @@ def first_of(texts: Sequence[str], most: int, between: str = "; ") -> str:
     return between.join(texts[:most]) + more
 
 
-def require_number(number: int, n: int, noun: str) -> None:
+def require_numbered(number: int, n: int, noun: str) -> None:
     """Refuse a number that none of the n things has."""
     if not 0 <= number < n:
         message = f"There is no {noun} {number}; they are numbered 0 to {n - 1}."
