@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from lvmkit.charts._merges import covariate_names
 from lvmkit.core import arguments
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure import Disclosure
 from lvmkit.disclosure.text import is_few
 from lvmkit_widgets.covariates.clusters_tab import CovariateClustersTab, of_solution
-from lvmkit_widgets.covariates.export_tab import CovariateExportTab
+from lvmkit_widgets.covariates.export_tab import EXPORTS, NOTE
 from lvmkit_widgets.covariates.merges_tab import MergesTab, tree_fields
 from lvmkit_widgets.covariates.path_tab import PathForm
 from lvmkit_widgets.covariates.state import HeldSolutions, PathState, accuracies_told
+from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.ui.words import counted, counted_unless_few, first_of
@@ -95,7 +97,7 @@ class CovariatePath(TabbedDashboard[PathState]):
         super().__init__(
             {"status": Status()},
             frame=[PathForm()],
-            tabs=[CovariateClustersTab(), MergesTab(), CovariateExportTab()],
+            tabs=[CovariateClustersTab(), MergesTab(), NotedExportTab(EXPORTS, lambda _: NOTE)],
             title="Clusters of covariates",
         )
         self.stage.layout = [
@@ -152,8 +154,7 @@ def checked(path: Any) -> Any:
 def called(path: Any, names: Mapping[str, str] | Sequence[str] | None) -> tuple[str, ...]:
     """Name the covariates."""
     d = len(path[0].labels)
-    known = path.feature_names
-    own = [f"x{j}" for j in range(d)] if known is None else [str(name) for name in known]
+    own = covariate_names(path, None, d)
     if names is None:
         return tuple(own)
     if isinstance(names, Mapping):

@@ -9,7 +9,7 @@ from lvmkit.charts._merges import speaks_for
 from lvmkit_widgets.covariates.merges_tab import tree_fields
 from lvmkit_widgets.covariates.path_tab import draw_curves
 from lvmkit_widgets.covariates.state import PathState, accuracies_told, likelihoods
-from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
+from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
 from lvmkit_widgets.ui.tables import table_export
 
 NOTE = (
@@ -107,13 +107,3 @@ EXPORTS: tuple[Export[PathState], ...] = (
     page_export("covariates.html"),
     steps_export("Repeats what was done here."),
 )
-
-
-class CovariateExportTab(StepsExportTab[PathState]):
-    """Buttons that hand over files, and the steps taken."""
-
-    exports = EXPORTS
-
-    def note(self, state: PathState) -> str:
-        """Say what files hold."""
-        return NOTE

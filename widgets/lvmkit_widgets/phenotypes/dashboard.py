@@ -18,17 +18,18 @@ from lvmkit.sustain.scored_model import fit_with_progress
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.phenotypes.cards_tab import CardsTab
-from lvmkit_widgets.phenotypes.export_tab import PhenotypeExportTab
+from lvmkit_widgets.phenotypes.export_tab import EXPORTS, note_of
 from lvmkit_widgets.phenotypes.fit_form import PhenotypeFitTab
 from lvmkit_widgets.phenotypes.patient_tab import ScorePatientTab
 from lvmkit_widgets.phenotypes.patients_tab import PhenotypePatientsTab
 from lvmkit_widgets.phenotypes.state import CardsState, reaching
 from lvmkit_widgets.ui import controls
+from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import StepsBar
 from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import counted, small_counts
 
-TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab, PhenotypeExportTab)
+TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab)
 
 
 class ScoreCards(ExplorerBelow[CardsState]):
@@ -86,7 +87,7 @@ class ScoreCards(ExplorerBelow[CardsState]):
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._steps],
-            tabs=[part() for part in TABS],
+            tabs=[*(part() for part in TABS), NotedExportTab(EXPORTS, note_of)],
             title="Phenotypes",
         )
         self.stage.layout = [

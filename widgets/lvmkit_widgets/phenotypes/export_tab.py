@@ -16,7 +16,6 @@ from lvmkit_widgets.phenotypes.tables import features_table, phenotypes_table, s
 from lvmkit_widgets.ui.export import (
     TWICE,
     Export,
-    StepsExportTab,
     page_export,
     steps_export,
     written,
@@ -72,6 +71,13 @@ def model_file(state: CardsState) -> bytes:
     return written(lambda path: lvmkit.save(state.model, path), "model.npz")
 
 
+def note_of(state: CardsState) -> str:
+    """Say what files hold."""
+    if not state.private:
+        return "Names and notes are in all files as you wrote them."
+    return PRIVATE.format(state.disclosure.threshold)
+
+
 EXPORTS: tuple[Export[CardsState], ...] = (
     table_export("phenotypes", "Phenotypes", phenotypes_table, PHENOTYPES),
     table_export("features", "Features", features_table, FEATURES),
@@ -89,15 +95,3 @@ EXPORTS: tuple[Export[CardsState], ...] = (
         offered=lambda state: state.people is not None and state.known,
     ),
 )
-
-
-class PhenotypeExportTab(StepsExportTab[CardsState]):
-    """Buttons that hand over files, and the steps taken."""
-
-    exports = EXPORTS
-
-    def note(self, state: CardsState) -> str:
-        """Say what files hold."""
-        if not state.private:
-            return "Names and notes are in all files as you wrote them."
-        return PRIVATE.format(state.disclosure.threshold)

@@ -10,12 +10,13 @@ import numpy as np
 from lvmkit.core import arguments
 from lvmkit.disclosure import Disclosure
 from lvmkit_widgets.tensors.data import checked, modes_of, place_of, samples_of, solutions_of
-from lvmkit_widgets.tensors.export_tab import TensorExportTab
+from lvmkit_widgets.tensors.export_tab import exports_of, note_of
 from lvmkit_widgets.tensors.model_form import ModelForm
 from lvmkit_widgets.tensors.path_tab import PenaltyPathTab
 from lvmkit_widgets.tensors.samples_tab import SamplesTab
 from lvmkit_widgets.tensors.slices_tab import SlicesTab, fields_of
 from lvmkit_widgets.tensors.state import HeldModels, TensorState
+from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.ui.words import counted_unless_few
@@ -105,10 +106,11 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         )
         self._name = name
         slices = SlicesTab()
+        files = NotedExportTab(exports_of(slices.drawn), note_of)
         super().__init__(
             {"status": Status()},
             frame=[ModelForm()],
-            tabs=[slices, PenaltyPathTab(), SamplesTab(), TensorExportTab(slices.drawn)],
+            tabs=[slices, PenaltyPathTab(), SamplesTab(), files],
             title=TITLE,
             links=[
                 ("clusters.selected", "slices.cluster"),

@@ -8,7 +8,7 @@ from lvmkit_widgets.tensors.path_tab import draw_sparsity, models_table
 from lvmkit_widgets.tensors.samples_tab import samples_table
 from lvmkit_widgets.tensors.slices_tab import entries_table
 from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
+from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
 from lvmkit_widgets.ui.tables import table_export
 
 NOTE = (
@@ -47,13 +47,6 @@ def exports_of(slice_picture: Callable[[TensorState], str]) -> tuple[Export[Tens
     )
 
 
-class TensorExportTab(StepsExportTab[TensorState]):
-    """Buttons that hand over files, and the steps taken."""
-
-    def __init__(self, slice_picture: Callable[[TensorState], str]) -> None:
-        super().__init__()
-        self.exports = exports_of(slice_picture)
-
-    def note(self, state: TensorState) -> str:
-        """Say what files hold."""
-        return NOTE.format(state.disclosure.threshold) if state.private else ""
+def note_of(state: TensorState) -> str:
+    """Say what files hold."""
+    return NOTE.format(state.disclosure.threshold) if state.private else ""

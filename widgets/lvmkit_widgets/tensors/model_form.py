@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit_widgets.tensors.disclosure import sizes_of
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.state import TensorState, sizes_of
 from lvmkit_widgets.ui.controls import button, select
 from lvmkit_widgets.ui.history import undo_buttons
 from lvmkit_widgets.ui.state import remembered

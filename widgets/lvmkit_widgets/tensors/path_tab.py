@@ -14,8 +14,13 @@ from lvmkit.charts import (
     tensor_selection_chart,
     tensor_selection_table,
 )
-from lvmkit_widgets.tensors.disclosure import groups_of, rounded_bic, sizes_of, small_clusters
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.state import (
+    TensorState,
+    groups_of,
+    rounded_bic,
+    sizes_of,
+    small_clusters,
+)
 from lvmkit_widgets.ui.page import shortened
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab

@@ -15,8 +15,7 @@ from lvmkit.charts import (
     svg,
 )
 from lvmkit.scores import adjusted_rand, error_rate
-from lvmkit_widgets.tensors.disclosure import groups_of
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.state import TensorState, groups_of
 from lvmkit_widgets.ui.controls import column, hide_counts, select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab

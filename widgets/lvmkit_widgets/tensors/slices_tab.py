@@ -9,9 +9,8 @@ import pandas as pd
 
 from lvmkit.charts import svg, tensor_slice_chart, tensor_slice_table
 from lvmkit.charts._modes import strongest
-from lvmkit_widgets.tensors.disclosure import shown_model, small_clusters, strengths
 from lvmkit_widgets.tensors.model_form import pick_cluster
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.state import TensorState, shown_model, small_clusters, strengths
 from lvmkit_widgets.ui.component import packed
 from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered

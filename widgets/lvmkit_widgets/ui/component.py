@@ -28,10 +28,8 @@ def jsonable(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.integer, np.bool_)):
         return jsonable(value.tolist())
-    if isinstance(value, (np.integer, np.bool_)):
-        return value.item()
     if isinstance(value, (list, tuple, set, frozenset)):
         return [jsonable(item) for item in value]
     if isinstance(value, (date, np.datetime64)):

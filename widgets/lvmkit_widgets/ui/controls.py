@@ -1,4 +1,4 @@
-"""Controls of forms and columns of tables, each in one line."""
+"""Controls of forms and columns of tables, as the dicts that `Form` and `Table` take."""
 
 from __future__ import annotations
 
@@ -7,54 +7,52 @@ from typing import Any
 
 from lvmkit.disclosure import Disclosure
 
-Described = dict[str, Any]
 
-
-def column(key: str, label: str, kind: str = "text", **more: Any) -> Described:
-    """Describe a column of a `Table`."""
+def column(key: str, label: str, kind: str = "text", **more: Any) -> dict[str, Any]:
+    """Return a column of a table."""
     return {"key": key, "label": label, "kind": kind, **more}
 
 
-def text(name: str, label: str, **more: Any) -> Described:
-    """Describe a line to type."""
-    return {"name": name, "kind": "text", "label": label, **more}
-
-
-def textarea(name: str, label: str, **more: Any) -> Described:
-    """Describe lines to type."""
-    return {**text(name, label, **more), "kind": "textarea"}
-
-
-def number(name: str, label: str, **more: Any) -> Described:
-    """Describe a number; a whole one, from 1, unless told otherwise."""
-    return {"name": name, "kind": "number", "label": label, "min": 1, "step": 1, **more}
-
-
-def select(name: str, label: str, options: Sequence[Any], **more: Any) -> Described:
-    """Describe a choice of one."""
-    return {"name": name, "kind": "select", "label": label, "options": options, **more}
-
-
-def multiselect(name: str, label: str, options: Sequence[Any], **more: Any) -> Described:
-    """Describe a choice of some."""
-    return {**select(name, label, options, **more), "kind": "multiselect"}
-
-
-def check(name: str, label: str, **more: Any) -> Described:
-    """Describe what is on or off."""
-    return {"name": name, "kind": "check", "label": label, **more}
-
-
-def hide_counts(rule: Disclosure) -> Described:
-    """Describe the choice whether small counts are hidden."""
-    return check("hide", f"Hide counts below {rule.threshold}")
-
-
-def button(name: str, label: str, **more: Any) -> Described:
-    """Describe a button."""
+def button(name: str, label: str, **more: Any) -> dict[str, Any]:
+    """Return a button."""
     return {"name": name, "kind": "button", "label": label, **more}
 
 
-def note(label: str, name: str = "note") -> Described:
-    """Describe a sentence between controls."""
+def select(name: str, label: str, options: Sequence[Any], **more: Any) -> dict[str, Any]:
+    """Return a choice of one of several options: values, or pairs of value and label."""
+    return {"name": name, "kind": "select", "label": label, "options": options, **more}
+
+
+def check(name: str, label: str, **more: Any) -> dict[str, Any]:
+    """Return a box to check."""
+    return {"name": name, "kind": "check", "label": label, **more}
+
+
+def multiselect(name: str, label: str, options: Sequence[Any], **more: Any) -> dict[str, Any]:
+    """Return a choice of some of several options."""
+    return {**select(name, label, options, **more), "kind": "multiselect"}
+
+
+def hide_counts(rule: Disclosure) -> dict[str, Any]:
+    """Return the box that hides small counts."""
+    return check("hide", f"Hide counts below {rule.threshold}")
+
+
+def number(name: str, label: str, **more: Any) -> dict[str, Any]:
+    """Return a number to type: a whole one from 1, unless told otherwise."""
+    return {"name": name, "kind": "number", "label": label, "min": 1, "step": 1, **more}
+
+
+def text(name: str, label: str, **more: Any) -> dict[str, Any]:
+    """Return a line to type."""
+    return {"name": name, "kind": "text", "label": label, **more}
+
+
+def textarea(name: str, label: str, **more: Any) -> dict[str, Any]:
+    """Return lines to type."""
+    return {**text(name, label, **more), "kind": "textarea"}
+
+
+def note(label: str, name: str = "note") -> dict[str, Any]:
+    """Return a sentence between controls."""
     return {"name": name, "kind": "note", "label": label}
