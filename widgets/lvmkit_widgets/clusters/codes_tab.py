@@ -74,7 +74,10 @@ class CodesTab(Tab[ExplorerState]):
         code = state.code if state.code in counts.codes else first_code(state, counts)
         picked = {"balance": state.balance, "code": state.code}
         place = state.clustering.position(state.cluster)
-        text = profile_text(state, code)
+        share = share_word(state).lower()
+        text = (
+            f"{state.patients.title(code)}: {share} of patients in each cluster, with 95% interval."
+        )
         return {
             "relevance": {**relevance_fields(state, counts), **picked, "cluster": place},
             "profile": {"svg": draw_profile(state, counts, code), "alt": text, "caption": text},
@@ -86,12 +89,6 @@ class CodesTab(Tab[ExplorerState]):
 def draw_profile(state: ExplorerState, counts: CodeCounts, code: str) -> str:
     """Draw where a code sits."""
     return svg(code_profile_chart(code_profile_table(counts, code), width=720))
-
-
-def profile_text(state: ExplorerState, code: str) -> str:
-    """Say what the picture of a code shows."""
-    share = share_word(state).lower()
-    return f"{state.patients.title(code)}: {share} of patients in each cluster, with 95% interval."
 
 
 @remembered

@@ -17,6 +17,7 @@ from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Table
 
 EVERYONE_ELSE = "others"
+WORDS = ("code", "title")
 LISTED = 15  # codes on a page
 LISTED_IN_PAGES = 40  # codes in the table of a saved page
 
@@ -59,7 +60,9 @@ class CompareTab(Tab[ExplorerState]):
         against = "all others" if other is None else state.clustering.cluster(other).label
         text = f"{share_word(state)} of patients with each code in {first} and in {against}."
         picture = {"svg": draw_difference(state, counts), "alt": text, "visible": True}
-        listed = {"columns": _columns(first, against), **listed_rows(state, counts)}
+        rows = None if state.live else LISTED_IN_PAGES
+        listed = state.differences.page_of(listed_codes(state, counts), WORDS, LISTED, first=rows)
+        listed["columns"] = _columns(first, against)
         return shown | {"difference": picture, "differences": {**listed, "visible": True}}
 
 
@@ -101,12 +104,6 @@ def listed_codes(state: ExplorerState, counts: CodeCounts) -> pd.DataFrame:
     titles = [state.patients.titles.get(code, "") for code in table["code"]]
     table = table.assign(title=titles, difference=100 * table["at_least"], **shown)
     return table[["code", "title", "first", "second", "difference"]]
-
-
-def listed_rows(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
-    """Return a page of the codes; all that there is room for where no Python turns pages."""
-    table, first = listed_codes(state, counts), None if state.live else LISTED_IN_PAGES
-    return state.differences.page_of(table, ["code", "title"], LISTED, first=first)
 
 
 def compared(state: ExplorerState, counts: CodeCounts, top: int) -> pd.DataFrame:

@@ -77,9 +77,10 @@ class NewPatientTab(Tab[ExplorerState]):
 def controls_of(state: ExplorerState) -> list[dict[str, Any]]:
     """Describe the form."""
     options = [[code, state.patients.title(code)] for code in state.codes]
-    example = "for instance: " + common_codes(state)
+    counts = state.counts()
+    common = [counts.codes[j] for j in np.argsort(-np.nan_to_num(counts.totals))[:3]]
     return [
-        textarea("typed", "Codes", rows=2, placeholder=example),
+        textarea("typed", "Codes", rows=2, placeholder=f"for instance: {' '.join(common)}"),
         multiselect("picked", "Diagnoses by name", options),
         check("unknown", "Other codes are unknown (else: the patient does not have them)"),
         button("assign", "Find the cluster", primary=True),
@@ -120,11 +121,4 @@ def rows_of(state: ExplorerState, posteriors: tuple[float, ...]) -> list[dict[st
     """List the clusters with the probability of each."""
     clustering, labels = state.clustering, state.counts().cluster_labels
     rows = zip(clustering.ids, labels, posteriors, clustering.weights, strict=True)
-    keys = ("id", "label", "posterior", "share")
-    return [dict(zip(keys, (id, label, p, float(w)), strict=True)) for id, label, p, w in rows]
-
-
-def common_codes(state: ExplorerState, max_items: int = 3) -> str:
-    """Name the most frequent codes, as an example of what to type."""
-    totals = np.nan_to_num(state.counts().totals)
-    return " ".join(state.counts().codes[j] for j in np.argsort(-totals)[:max_items])
+    return [{"id": i, "label": name, "posterior": p, "share": float(w)} for i, name, p, w in rows]

@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts import (
-    frequencies_chart,
-    frequencies_table,
-    heatmap_matrix,
-    relevance_summary,
-    svg,
-)
+from lvmkit import charts
 from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
@@ -102,7 +96,7 @@ def set_top(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
 @remembered
 def summary_rows(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     """Return table 1 of Ruffini 2017."""
-    table = relevance_summary(counts, balance=state.balance, top=5)
+    table = charts.relevance_summary(counts, balance=state.balance, top=5)
     sizes = zip(table["n"], state.assignment.sizes, strict=True)
     n = [shown_count(shown, whole, state.disclosure.threshold) for shown, whole in sizes]
     table = table.assign(n=pd.Series(n, index=table.index, dtype=object))
@@ -117,13 +111,15 @@ def summary_rows(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any
 @remembered
 def draw_frequencies(state: ExplorerState, counts: CodeCounts) -> str:
     """Draw how frequent the commonest codes are."""
-    return svg(frequencies_chart(frequencies_table(counts, top=state.top), width=900))
+    return charts.svg(
+        charts.frequencies_chart(charts.frequencies_table(counts, top=state.top), width=900)
+    )
 
 
 @remembered
 def order_of_heat(state: ExplorerState, a: Assignment) -> Any:
     """Order the patients for the heat map."""
-    return heatmap_matrix(
+    return charts.heatmap_matrix(
         a.X, a.labels, top=40, clusters=a.ids.tolist(), feature_names=state.codes, max_rows=2000
     )
 

@@ -39,15 +39,8 @@ class CovariateClustersTab(Tab[PathState]):
         shown = "" if held is None or key not in held.trees else f"{state.step}:{state.cluster}"
         picked = {"selected": state.cluster, "covariate": state.covariate, "shown": shown}
         least = f"ν = {nu_text(float(state.path[0].nu))}"
-        clusters = {**of_path(state), **of_solution(state, state.step), **picked}
+        clusters = {**of_solution(state, state.step), **picked}
         return {"clusters": clusters, "cluster": {"least_nu": least}}
-
-
-@remembered
-def of_path(state: PathState) -> dict[str, Any]:
-    """Describe what all solutions share."""
-    names, classes = list(state.names), list(state.classes)
-    return {"names": names, "classes": classes, "alone": packed(state.alone, "<f4")}
 
 
 @remembered
@@ -55,6 +48,9 @@ def of_solution(state: PathState, step: int) -> dict[str, Any]:
     """Describe the clusters of a solution."""
     solution = state.path[step]
     return {
+        "names": list(state.names),
+        "classes": list(state.classes),
+        "alone": packed(state.alone, "<f4"),
         "labels": packed(solution.labels, "<i4"),
         "weights": packed(solution.cluster_coef, "<f4"),
         "step": step,

@@ -120,9 +120,9 @@ class CovariatePath(TabbedDashboard[PathState]):
         """Yield what happens when the reader of a saved page moves ν or picks a cluster."""
         there = state.held
         assert there is not None
-        solutions = {
-            str(place): state.at(step, first(state, step)) for place, step in enumerate(there.steps)
-        }
+        shown = {step: state.first_of(step) for step in there.steps}
+        shown |= {} if state.cluster is None else {state.step: state.cluster}
+        solutions = {str(i): state.at(step, shown[step]) for i, step in enumerate(there.steps)}
         # with the tree of all clusters, the tree stays whichever is picked
         follow = ["clusters", "curves", *(["tree"] if state.every else [])]
         resets = ["clusters.selected", "clusters.covariate", "clusters.shown"]
@@ -232,7 +232,9 @@ def trees(state: PathState, steps: tuple[int, ...]) -> Iterator[tuple[int, int |
     if state.every:
         yield state.step, None
         return
-    ours = [(state.step, cluster) for cluster in _largest_first(state)]
+    sizes = np.bincount(state.labels[state.labels >= 0])
+    largest = [int(i) for i in np.argsort(-sizes, kind="stable") if sizes[i] > 1]
+    ours = [(state.step, cluster) for cluster in largest]
     others = [(step, state.first_of(step)) for step in steps if step != state.step]
     wanted = dict.fromkeys([(state.step, state.cluster), *others, *ours])
     room = TREES
@@ -240,16 +242,3 @@ def trees(state: PathState, steps: tuple[int, ...]) -> Iterator[tuple[int, int |
         if cluster is not None and room > 0:
             room -= len(tree_fields(state, step, cluster)["svg"])
             yield step, cluster
-
-
-def first(state: PathState, step: int) -> int | None:
-    """Return the cluster that a page shows first of a solution."""
-    mine = step == state.step and state.cluster is not None
-    return state.cluster if mine else state.first_of(step)
-
-
-def _largest_first(state: PathState) -> list[int]:
-    """List the clusters that have a tree."""
-    sizes = np.bincount(state.labels[state.labels >= 0])
-    order = np.argsort(-sizes, kind="stable")
-    return [int(i) for i in order if sizes[i] > 1]

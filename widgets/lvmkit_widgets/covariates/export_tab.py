@@ -91,19 +91,12 @@ def tree_picture(state: PathState) -> str:
     return fields["svg"]
 
 
-def curves_picture(state: PathState) -> str:
-    """Draw the curves with the solution marked that is looked at."""
-    return draw_curves(state, state.step)
-
-
 EXPORTS: tuple[Export[PathState], ...] = (
     table_export("clusters", "Clusters", clusters_table, CLUSTERS),
     table_export("covariates", "Covariates", covariates_table, COVARIATES),
     table_export("path", "Path", path_table, PATH),
     Export("tree", "Tree (SVG)", "clusters-tree.svg", tree_picture, TREE),
-    Export(
-        "curves", "Curves (SVG)", "along-nu.svg", curves_picture, "What becomes of them along ν."
-    ),
+    Export("curves", "Curves (SVG)", "along-nu.svg", draw_curves, "What becomes of them along ν."),
     page_export("covariates.html"),
     steps_export("Repeats what was done here."),
 )

@@ -37,10 +37,13 @@ class MergesTab(Tab[PathState]):
         self.events = {"tree_of.values": set_options, "tree.pick": pick_mark}
 
     def fields(self, state: PathState) -> Fields:
-        """Show the tree, and what is chosen of it."""
+        """Show the tree, and what is chosen of it; a saved page has some of the trees."""
         values = {"every": state.every, "least": state.least_odds, "most": state.most}
         form = {"controls": controls_of(state.cluster), "values": values}
-        return {"tree_of": form, "tree": tree_shown(state)}
+        held, step, cluster = state.held, state.step, None if state.every else state.cluster
+        if held is not None and (step, cluster) not in held.trees:
+            return {"tree_of": form, "tree": {"svg": "", "alt": "", "caption": MISSING}}
+        return {"tree_of": form, "tree": tree_fields(state, step, cluster)}
 
 
 def controls_of(cluster: int | None) -> list[dict[str, Any]]:
@@ -69,14 +72,6 @@ def pick_mark(state: PathState, mark: dict[str, str]) -> PathState:
         return state.find(int(mark["covariate"])).replace(tab=0)
     step, cluster = map(int, mark["set"].split("-"))
     return state.choose(step).pick(cluster).replace(tab=0)
-
-
-def tree_shown(state: PathState) -> dict[str, str]:
-    """Draw the tree that is looked at; a saved page has some of them."""
-    held, cluster = state.held, None if state.every else state.cluster
-    if held is not None and (state.step, cluster) not in held.trees:
-        return {"svg": "", "alt": "", "caption": MISSING}
-    return tree_fields(state, state.step, cluster)
 
 
 @remembered

@@ -58,11 +58,12 @@ class PathForm(Tab[PathState]):
     def fields(self, state: PathState) -> Fields:
         """Show the ways to choose a solution, and the curves."""
         buttons = [*controls_of(state), *undo_buttons(state.history)]
-        curves = {
-            "svg": draw_curves(state, state.step),
-            "alt": curves_text(state, state.step),
-            "help": curves_help(state),
-        }
+        told = accuracies_told(state)
+        what = (
+            ", the marginal likelihood and the accuracy" if told else " and the marginal likelihood"
+        )
+        help = SHOWN.format(what) + LIKELIHOOD + (ACCURACY if told else "") + CLICK
+        curves = {"svg": draw_curves(state), "alt": curves_text(state), "help": help}
         values = {"k": int(state.solution.n_clusters)}
         return {"choose": {"controls": buttons, "values": values}, "curves": curves}
 
@@ -112,28 +113,19 @@ def option(state: PathState, step: int, *more: str) -> dict[str, str]:
     return {"label": state.describe(step), "note": "; ".join([*notes, *more])}
 
 
-def curves_help(state: PathState) -> str:
-    """Say what the curves are: of accuracies only where these are told."""
-    if not accuracies_told(state):
-        return SHOWN.format(" and the marginal likelihood") + LIKELIHOOD + CLICK
-    return (
-        SHOWN.format(", the marginal likelihood and the accuracy") + LIKELIHOOD + ACCURACY + CLICK
-    )
-
-
 @remembered
-def draw_curves(state: PathState, step: int) -> str:
-    """Draw the curves with a solution marked."""
-    table = path_curves_table(state.path, selected=step, held_out=state.held_out)
+def draw_curves(state: PathState) -> str:
+    """Draw the curves with the solution marked that is looked at."""
+    table = path_curves_table(state.path, selected=state.step, held_out=state.held_out)
     if not accuracies_told(state):
         table = table[table["quantity"].isin(["clusters", "marginal_likelihood"])]
     picture = svg(path_curves_chart(table, width=440, links=state.live))
     return shortened(picture)
 
 
-def curves_text(state: PathState, step: int) -> str:
-    """Say what the curves show at a solution."""
-    solution = state.path[step]
+def curves_text(state: PathState) -> str:
+    """Say what the curves show at the solution that is looked at."""
+    solution, step = state.solution, state.step
     told = f"{state.describe(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}"
     if accuracies_told(state):
         told += f", accuracy on the training data {float(solution.accuracy):.3f}"

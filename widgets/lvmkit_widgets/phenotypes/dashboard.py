@@ -18,11 +18,11 @@ from lvmkit.sustain.scored_model import fit_with_progress
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.phenotypes.cards_tab import CardsTab
-from lvmkit_widgets.phenotypes.export_tab import EXPORTS, note_of
 from lvmkit_widgets.phenotypes.fit_form import PhenotypeFitTab
 from lvmkit_widgets.phenotypes.patient_tab import ScorePatientTab
 from lvmkit_widgets.phenotypes.patients_tab import PhenotypePatientsTab
 from lvmkit_widgets.phenotypes.state import CardsState, reaching
+from lvmkit_widgets.phenotypes.tables import EXPORTS, note_of
 from lvmkit_widgets.ui import controls
 from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import StepsBar

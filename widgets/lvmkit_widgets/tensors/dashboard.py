@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from lvmkit.charts._modes import named_modes
 from lvmkit.core import arguments
 from lvmkit.disclosure import Disclosure
-from lvmkit_widgets.tensors.data import checked, modes_of, place_of, samples_of, solutions_of
 from lvmkit_widgets.tensors.export_tab import exports_of, note_of
 from lvmkit_widgets.tensors.model_form import ModelForm
 from lvmkit_widgets.tensors.path_tab import PenaltyPathTab
 from lvmkit_widgets.tensors.samples_tab import SamplesTab
 from lvmkit_widgets.tensors.slices_tab import SlicesTab, fields_of
-from lvmkit_widgets.tensors.state import HeldModels, TensorState
+from lvmkit_widgets.tensors.state import HeldModels, TensorState, checked, samples_of
 from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
@@ -95,13 +95,13 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         private: bool = True,
         name: str = "",
     ) -> None:
-        solutions = solutions_of(checked(model), path)
+        names = getattr(X, "mode_names", None) if mode_names is None else mode_names
+        known = getattr(X, "labels", None) if labels is None else labels
         state = TensorState.of(
-            solutions,
-            place_of(solutions, model),
-            modes_of(model, X, mode_names, labels=labels),
+            model,
+            named_modes(np.shape(checked(model).means_)[1:], names, known),
+            path,
             sets=(samples_of(model, X, groups),),
-            path=path,
             disclosure=Disclosure(private=private, on_screen=False),
         )
         self._name = name

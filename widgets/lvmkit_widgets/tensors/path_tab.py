@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts import (
-    sparsity_path_chart,
-    sparsity_path_table,
-    svg,
-    tensor_selection_chart,
-    tensor_selection_table,
-)
+from lvmkit import charts
 from lvmkit_widgets.tensors.state import (
     TensorState,
     groups_of,
@@ -78,7 +72,8 @@ class PenaltyPathTab(Tab[TensorState]):
         against = {"bic": "penalty"} | (
             {"numbers": "n_components"} if len(state.numbers) > 1 else {}
         )
-        told = bic_text(state, index)
+        bic, digits = rounded_bic(state)[index], 0 if state.suppressing else 1
+        told = f"{state.title_of(index)}: BIC {bic:,.{digits}f}."
         return {
             "sparsity": {"svg": draw_sparsity(state, index), "alt": alt},
             **{n: {"svg": draw_bic(state, index, x), "alt": told} for n, x in against.items()},
@@ -105,10 +100,10 @@ def draw_sparsity(state: TensorState, index: int) -> str:
         and path.models[other.step] is other.model
         and small_clusters(state, i)
     ]
-    table = sparsity_path_table(
+    table = charts.sparsity_path_table(
         path, selected=one.step, hidden=hidden, mode_names=modes.names, labels=modes.labels
     )
-    return shortened(svg(sparsity_path_chart(table, width=620, links=state.live)))
+    return shortened(charts.svg(charts.sparsity_path_chart(table, width=620, links=state.live)))
 
 
 @remembered
@@ -117,14 +112,8 @@ def draw_bic(state: TensorState, index: int, against: Any) -> str:
     one, table = state.solutions[index], _table(state)
     chosen = (table["n_components"] == one.n_components) & (table["step"] == one.step)
     marked = table.assign(selected=chosen)
-    chart = tensor_selection_chart(marked, against=against, width=460, links=state.live)
-    return shortened(svg(chart))
-
-
-def bic_text(state: TensorState, index: int) -> str:
-    """Say what the curves of BIC show at a model."""
-    bic, digits = rounded_bic(state)[index], 0 if state.suppressing else 1
-    return f"{state.title_of(index)}: BIC {bic:,.{digits}f}."
+    chart = charts.tensor_selection_chart(marked, against=against, width=460, links=state.live)
+    return shortened(charts.svg(chart))
 
 
 @remembered
@@ -134,7 +123,7 @@ def _table(state: TensorState) -> Any:
     if state.suppressing and truth is not None:
         counted = (groups_of(state, i, 0) for i in range(len(state.solutions)))
         truth = None if any(c is None or c.attrs["hidden"] for c in counted) else truth
-    return tensor_selection_table(state.path, truth=truth)
+    return charts.tensor_selection_table(state.path, truth=truth)
 
 
 def models_table(state: TensorState) -> pd.DataFrame:

@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts import (
-    posterior_histogram_chart,
-    posterior_histogram_table,
-    structure_plot_chart,
-    structure_plot_table,
-    svg,
-)
+from lvmkit import charts
 from lvmkit.scores import adjusted_rand, error_rate
 from lvmkit_widgets.tensors.state import TensorState, groups_of
 from lvmkit_widgets.ui.controls import column, hide_counts, select
@@ -123,8 +117,8 @@ def describe(state: TensorState, sample: int) -> TensorState:
 def each_fields(state: TensorState) -> dict[str, Any]:
     """Draw the posteriors of each sample."""
     theta = state.posteriors(state.index)
-    table = structure_plot_table(theta, groups=state.samples.groups)
-    picture = svg(structure_plot_chart(table, width=760, picked=state.cluster))
+    table = charts.structure_plot_table(theta, groups=state.samples.groups)
+    picture = charts.svg(charts.structure_plot_chart(table, width=760, picked=state.cluster))
     alt = f"How likely each of {len(theta):,} samples belongs to each cluster."
     return {"svg": picture, "alt": alt}
 
@@ -132,12 +126,12 @@ def each_fields(state: TensorState) -> dict[str, Any]:
 @remembered
 def certain_fields(state: TensorState, index: int) -> dict[str, Any]:
     """Draw the histogram of largest posteriors."""
-    table = posterior_histogram_table(
+    table = charts.posterior_histogram_table(
         state.posteriors(index), threshold=state.disclosure.level or None
     )
     picked = state.cluster if index == state.index else None
     return {
-        "svg": svg(posterior_histogram_chart(table, width=440, picked=picked)),
+        "svg": charts.svg(charts.posterior_histogram_chart(table, width=440, picked=picked)),
         "alt": "Histograms of the largest posterior of the samples of each cluster.",
     }
 

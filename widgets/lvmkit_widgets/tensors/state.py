@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,13 +12,52 @@ import pandas as pd
 from lvmkit.charts._modes import Modes
 from lvmkit.charts.posterior_histogram import shown_counts
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
+from lvmkit.charts.tensor_selection import paths_of
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
+from lvmkit.core.validation import check_matrix
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit.disclosure.text import coarse, shown_count
-from lvmkit_widgets.tensors.data import SampleSet, Solution, samples_of
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, require_numbered
+
+_NEEDED = ("weights_", "means_", "discriminants_", "selected_", "predict_proba")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A fitted model, and where it stands."""
+
+    model: Any  # Fitted
+    penalty: float  # Of the model; NaN where unknown
+    bic: float  # Of the model; NaN where unknown
+    path: Any  # The path it belongs to; None for a model that was passed alone
+    step: int  # Its place in that path, or the nearest by λ
+
+    @property
+    def n_components(self) -> int:
+        """Number of clusters."""
+        return len(self.model.weights_)
+
+    @property
+    def n_selected(self) -> int:
+        """Number of selected entries."""
+        return int(np.count_nonzero(self.model.selected_))
+
+    @property
+    def best(self) -> bool:
+        """Whether it has the lowest BIC of its path."""
+        return self.path is not None and self.path.models[int(self.path.best)] is self.model
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSet:
+    """Samples that are looked at."""
+
+    values: Array  # What was measured
+    groups: Any  # Known class of each, in the order of the table's categories or of the alphabet
+    ids: tuple[str, ...]  # What each is called
+    name: str  # What all are called
 
 
 class HeldModels(NamedTuple):
@@ -49,8 +89,11 @@ class TensorState(StepState[int]):
     held: HeldModels | None = None  # What the page holds; None while Python answers
 
     @classmethod
-    def of(cls, solutions: tuple[Solution, ...], start: int, modes: Modes, **fields: Any) -> Self:
+    def of(cls, model: Any, modes: Modes, path: Any, **fields: Any) -> Self:
         """Return the state of models, at the one that was passed."""
+        solutions = solutions_of(model, path)
+        start = next(i for i, s in enumerate(solutions) if _same(s.model, model))
+        fields |= {"path": path}
         state = cls.opened(start, solutions=solutions, passed=start, modes=modes, **fields)
         return state.replace(cluster=min(1, state.solution.n_components - 1))
 
@@ -178,6 +221,102 @@ def posteriors_of(state: TensorState, index: int, which: int) -> Array:
     if one.n_components == 1:
         return np.ones((len(values), 1))
     return np.asarray(one.model.predict_proba(values))
+
+
+# -- what was passed ------------------------------------------------------------------------------
+
+
+def checked(model: Any) -> Any:
+    """Refuse what is no fitted model."""
+    if not all(hasattr(model, name) for name in _NEEDED):
+        message = (
+            f"TensorExplorer needs a fitted TensorNormalMixture; found {type(model).__name__}. "
+            "Fit one: lvmkit.TensorNormalMixture(2).fit(X)."
+        )
+        raise TypeError(message)
+    return model
+
+
+def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples") -> SampleSet:
+    """Read samples."""
+    plain = X if isinstance(X, Mapping) else getattr(X, "values", X)
+    values = check_matrix(plain, "X", accept_sparse=False, allow_nd=True, dtype=np.float64)
+    shape = np.shape(model.means_)[1:]
+    if values.shape[1:] != shape or not len(values):
+        told = " × ".join(map(str, shape))
+        message = (
+            f"X has shape {values.shape}; the model needs samples of {told} along the first axis."
+        )
+        raise ValueError(message)
+    known = getattr(X, "samples", None)
+    given = groups
+    if isinstance(groups, str):
+        if known is None or groups not in known:
+            there = (
+                "no table of samples" if known is None else f"columns {', '.join(map(str, known))}"
+            )
+            message = f"groups is {groups!r}, but X has {there}; pass a class for each sample."
+            raise ValueError(message)
+        given = known[groups]
+    if given is not None and (isinstance(given, Mapping) or not hasattr(given, "__len__")):
+        message = f"groups must be a class for each sample, or a column's name; found {type(given).__name__}."
+        raise TypeError(message)
+    if given is not None and len(given) != len(values):
+        message = f"groups has {len(given)} values for {len(values)} samples; pass one for each."
+        raise ValueError(message)
+    ids = range(len(values)) if known is None else known.index
+    classes = None if given is None else _classes(given)
+    return SampleSet(values, classes, tuple(map(str, ids)), name)
+
+
+def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
+    """List the models that can be looked at."""
+    if path is not None and not (hasattr(path, "paths") or hasattr(path, "models")):
+        message = (
+            f"path is {type(path).__name__}; pass what lvmkit.models.select_penalty or "
+            "select_tensor_components returned."
+        )
+        raise TypeError(message)
+    paths = {} if path is None else paths_of(path)
+    found = [
+        Solution(one, float(p.penalties[step]), float(p.bic[step]), p, step)
+        for p in paths.values()
+        for step, one in enumerate(p.models)
+    ]
+    if any(s.model.means_.shape[1:] != model.means_.shape[1:] for s in found):
+        message = "path has models of tensors of another shape; make it from the same data."
+        raise ValueError(message)
+    if not any(_same(s.model, model) for s in found):
+        home = paths.get(len(model.weights_))
+        penalty = float(getattr(model, "penalty_", None) or 0.0)
+        far = [] if home is None else np.abs(_logs(home.penalties) - _logs(penalty))
+        step = int(np.argmin(far)) if len(far) else 0
+        found.append(Solution(model, penalty, float(getattr(model, "bic_", np.nan)), home, step))
+    return tuple(sorted(found, key=lambda s: (s.n_components, s.penalty)))
+
+
+def _classes(given: Any) -> Any:
+    """Write classes as texts that keep their order."""
+    known = pd.Series(given)
+    ordered = known.cat.categories if isinstance(known.dtype, pd.CategoricalDtype) else ()
+    texts = ["unknown" if pd.isna(g) else str(g) for g in given]
+    there = set(texts)
+    names = dict.fromkeys([*map(str, ordered), *sorted(there)])
+    return pd.Categorical(texts, [name for name in names if name in there], ordered=True)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two models are one, or were fitted alike to the same end."""
+    return one is other or (
+        one.means_.shape == other.means_.shape
+        and np.array_equal(one.means_, other.means_)
+        and np.array_equal(one.discriminants_, other.discriminants_)
+    )
+
+
+def _logs(penalties: Any) -> Any:
+    """Return logarithms of λ, away from 0, which has none."""
+    return np.log(np.maximum(np.asarray(penalties, dtype=float), 1e-300))
 
 
 # -- small counts and small clusters of samples that stand for people ------------------------------
