@@ -13,6 +13,7 @@ from lvmkit_widgets.ui.controls import button, multiselect, note, number, select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.words import refuse
 
 BY_CODE = {
     "having": "Only patients with (all of)",
@@ -130,8 +131,7 @@ def choose_split(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
 def press_split(state: ExplorerState, _: str) -> Job[ExplorerState]:
     """Split the cluster that is picked."""
     if state.parts is None:
-        message = "Say into how many parts the cluster is to be split."
-        raise ValueError(message)
+        refuse("Say into how many parts the cluster is to be split.")
     return state.plan_split(state.cluster, parts=state.parts)
 
 

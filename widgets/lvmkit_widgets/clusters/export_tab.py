@@ -17,6 +17,7 @@ from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export
 from lvmkit_widgets.ui.tables import table_export
 from lvmkit_widgets.ui.tabs import Fields, taken_back
 from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.words import refuse
 
 CLUSTERS = "Size, share and note of each cluster. Small counts hidden."
 CODES = "Every code of every cluster. Small counts hidden."
@@ -192,12 +193,9 @@ def kept_at(state: ExplorerState) -> str:
 def model_place(path: Path) -> Path:
     """Return a path where a model may be saved: of the right ending, and of no other file."""
     if path.suffix.lower() != ".npz":
-        message = f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”."
-        raise ValueError(message)
+        refuse(f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”.")
     if not path.parent.is_dir():
-        message = f"There is no folder “{path.parent}”: make it first, or name another."
-        raise ValueError(message)
+        refuse(f"There is no folder “{path.parent}”: make it first, or name another.")
     if (path.is_symlink() or path.exists()) and not is_model_file(path):
-        message = f"“{path.name}” is there and no model of lvmkit: name another file."
-        raise ValueError(message)
+        refuse(f"“{path.name}” is there and no model of lvmkit: name another file.")
     return path

@@ -12,15 +12,19 @@ from lvmkit.core import arguments
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure import Disclosure
 from lvmkit.disclosure.text import is_few
-from lvmkit_widgets.covariates.clusters_tab import CovariateClustersTab, of_solution
+from lvmkit_widgets.covariates.clusters_tab import (
+    CovariateClustersTab,
+    MergesTab,
+    of_solution,
+    tree_fields,
+)
 from lvmkit_widgets.covariates.export_tab import EXPORTS, NOTE
-from lvmkit_widgets.covariates.merges_tab import MergesTab, tree_fields
 from lvmkit_widgets.covariates.path_tab import PathForm
 from lvmkit_widgets.covariates.state import HeldSolutions, PathState, accuracies_told
 from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
-from lvmkit_widgets.ui.words import counted, counted_unless_few, first_of
+from lvmkit_widgets.ui.words import counted, counted_unless_few, first_of, refuse
 
 _NEEDED = ("classes", "nus", "n_clusters", "log_marginal_likelihoods", "accuracies", "best")
 
@@ -112,9 +116,7 @@ class CovariatePath(TabbedDashboard[PathState]):
         """Return the state that a saved page shows, with what it holds."""
         state = self.state
         shared, steps = state.for_others, tuple(int(step) for step in held(state))
-        return shared.replace(
-            held=HeldSolutions(state.step, steps, frozenset(trees(shared, steps)))
-        )
+        return shared.replace(held=HeldSolutions(steps, frozenset(trees(shared, steps))))
 
     def _page_cases(self, state: PathState) -> Iterator[Cases[PathState]]:
         """Yield what happens when the reader of a saved page moves ν or picks a cluster."""
@@ -146,8 +148,7 @@ def checked(path: Any) -> Any:
         )
         raise TypeError(message)
     if not len(path):
-        message = "The path has no solution: pass at least one ν to covariate_path."
-        raise ValueError(message)
+        refuse("The path has no solution: pass at least one ν to covariate_path.")
     return path.ascending() if hasattr(path, "ascending") else path
 
 
@@ -159,13 +160,13 @@ def called(path: Any, names: Mapping[str, str] | Sequence[str] | None) -> tuple[
         return tuple(own)
     if isinstance(names, Mapping):
         if not set(own) & {str(key) for key in names}:
-            message = f"names has none of the path's covariates as a key; expected some of {', '.join(own[:5])}, …"
-            raise ValueError(message)
+            refuse(
+                f"names has none of the path's covariates as a key; expected some of {', '.join(own[:5])}, …"
+            )
         told = {str(key): " ".join(str(text).split()) for key, text in names.items()}
         return tuple(f"{name} {told[name]}" if told.get(name) else name for name in own)
     if isinstance(names, str) or len(names) != d:
-        message = f"names needs one text for each of the {d} covariates; found {len(names)}"
-        raise ValueError(message)
+        refuse(f"names needs one text for each of the {d} covariates; found {len(names)}")
     return tuple(str(name) for name in names)
 
 
@@ -174,8 +175,9 @@ def accuracies(path: Any, held_out: Any) -> Array | None:
     if held_out is None:
         return None
     if not isinstance(held_out, tuple | list) or len(held_out) != 2:
-        message = "held_out is the pair (X, y) of samples that the path was not fitted to, and their classes."
-        raise ValueError(message)
+        refuse(
+            "held_out is the pair (X, y) of samples that the path was not fitted to, and their classes."
+        )
     return np.asarray(path.score(*held_out), dtype=float)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts._merges import speaks_for
-from lvmkit_widgets.covariates.merges_tab import tree_fields
+from lvmkit_widgets.covariates.clusters_tab import tree_fields
 from lvmkit_widgets.covariates.path_tab import draw_curves
 from lvmkit_widgets.covariates.state import PathState, accuracies_told, likelihoods
 from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export

@@ -13,6 +13,7 @@ from lvmkit_widgets.ui.page import shortened
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab, pressed
 from lvmkit_widgets.ui.widgets import Form, Picture, StepSlider, Text
+from lvmkit_widgets.ui.words import refuse
 
 ABOUT = (
     "**ν** (say “nu”) is how strongly similar covariates are pulled together: on the left each stands alone with "
@@ -77,8 +78,7 @@ class PathForm(Tab[PathState]):
             return pressed(state, name)
         k = self.form.values.get("k")
         if k is None:
-            message = "Say how many clusters there shall be."
-            raise ValueError(message)
+            refuse("Say how many clusters there shall be.")
         return state.choose_n_clusters(int(k))
 
 

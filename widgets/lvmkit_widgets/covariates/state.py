@@ -13,13 +13,12 @@ from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure.text import coarse
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted, require_numbered
+from lvmkit_widgets.ui.words import counted, refuse, require_numbered
 
 
 class HeldSolutions(NamedTuple):
     """What a saved page has room for."""
 
-    step: int  # The solution that it shows first
     steps: tuple[int, ...]  # Solutions
     trees: frozenset[tuple[int, int | None]]  # Solutions and clusters whose trees it has
 
@@ -125,8 +124,7 @@ class PathState(StepState[int]):
     def choose(self, step: int) -> Self:
         """Look at another solution."""
         if not 0 <= step < len(self.path):
-            message = f"There is no solution {step}; the path has 0 to {len(self.path) - 1}."
-            raise ValueError(message)
+            refuse(f"There is no solution {step}; the path has 0 to {len(self.path) - 1}.")
         return self.step_to(int(step), f"Showed {self.describe(step)}", f"choose({int(step)})")
 
     def choose_best(self) -> Self:
@@ -137,15 +135,13 @@ class PathState(StepState[int]):
     def choose_cross_validated(self) -> Self:
         """Look at the solution that cross-validation chooses."""
         if self.chosen is None:
-            message = "The path was made without cross-validation."
-            raise ValueError(message)
+            refuse("The path was made without cross-validation.")
         return self._show(self.chosen, "Chosen by cross-validation", "choose_cross_validated()")
 
     def choose_n_clusters(self, n_clusters: int) -> Self:
         """Look at the solution whose number of clusters is nearest."""
         if n_clusters < 1:
-            message = f"n_clusters is {n_clusters}; ask for at least one cluster."
-            raise ValueError(message)
+            refuse(f"n_clusters is {n_clusters}; ask for at least one cluster.")
         step = int(self.path.with_n_clusters(n_clusters))
         near = f"Nearest to {counted(n_clusters, 'cluster')}"
         return self._show(step, near, f"choose_n_clusters({n_clusters})")
@@ -185,15 +181,12 @@ class PathState(StepState[int]):
         """Look at the cluster of a covariate."""
         if covariate is None:
             return self.replace(covariate=None)
-        place = covariate
-        if isinstance(covariate, str):
-            if covariate not in self.names:
-                message = f"No covariate is called “{covariate}”."
-                raise ValueError(message)
-            place = self.names.index(covariate)
-        require_numbered(int(place), len(self.names), "covariate")
-        cluster = int(self.labels[int(place)])
-        return self.replace(cluster=None if cluster < 0 else cluster, covariate=int(place))
+        if isinstance(covariate, str) and covariate not in self.names:
+            refuse(f"No covariate is called “{covariate}”.")
+        place = self.names.index(covariate) if isinstance(covariate, str) else int(covariate)
+        require_numbered(place, len(self.names), "covariate")
+        cluster = int(self.labels[place])
+        return self.replace(cluster=None if cluster < 0 else cluster, covariate=place)
 
 
 def likelihoods(state: PathState) -> Array:

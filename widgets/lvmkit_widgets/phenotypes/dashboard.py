@@ -27,7 +27,7 @@ from lvmkit_widgets.ui import controls
 from lvmkit_widgets.ui.tables import NotedExportTab
 from lvmkit_widgets.ui.tabs import StepsBar
 from lvmkit_widgets.ui.widgets import Status, Text
-from lvmkit_widgets.ui.words import counted, small_counts
+from lvmkit_widgets.ui.words import counted, refuse, small_counts
 
 TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab)
 
@@ -113,26 +113,23 @@ class ScoreCards(ExplorerBelow[CardsState]):
         """
         state = self.state
         if state.people is None or not state.known:
-            message = "There are no patients to explore: pass the cohort to ScoreCards."
-            raise ValueError(message)
+            refuse("There are no patients to explore: pass the cohort to ScoreCards.")
         cohort = state.people.table(state.phenotypes)
         column = state.scores[:, state.phenotype]
         high = column >= state.level if state.level > 0 else column <= state.level
         if high.all() or not high.any():
             who = "Everybody scores" if high.all() else "Nobody scores"
-            message = f"{who} as high on phenotype {state.phenotype}: choose another level."
-            raise ValueError(message)
+            refuse(f"{who} as high on phenotype {state.phenotype}: choose another level.")
         label, reach = state.label(state.phenotype), reaching(state.level)
         told = state.levels_told(state.phenotype)
         if state.level not in told:
             instead = (
                 f"Choose {', '.join(map(reaching, told))}." if told else "No level avoids that."
             )
-            message = (
+            refuse(
                 f"How many score {reach} on phenotype {state.phenotype} would tell a number that its card hides. "
                 f"{instead} The list of patients shows them all."
             )
-            raise ValueError(message)
         names = f"Phenotype {label}: score {reach}", "All others"
         return ClusterExplorer(ScoreCut(cohort, high, names), cohort, name=self._name)
 
@@ -158,11 +155,10 @@ def _fitted(model: Any, people: CountCohort | None) -> Any:
     if hasattr(model, "factors_") or not hasattr(model, "max_score"):
         return model
     if people is None:
-        message = (
+        refuse(
             f"This {type(model).__name__} is not fitted, and there is no cohort to fit it to: "
             "call fit first, or pass the cohort."
         )
-        raise ValueError(message)
     return fit_with_progress(clone(model), people.cohort)
 
 
@@ -204,10 +200,7 @@ class ScoreCut(Partition):
     def _cluster_of(self, rows: Any) -> Labels:
         """Refuse rows of which nothing is known but their codes."""
         del rows
-        message = (
-            "Scores are known of the rows of this cohort only; score others by model.transform."
-        )
-        raise ValueError(message)
+        refuse("Scores are known of the rows of this cohort only; score others by model.transform.")
 
 
 def subtitle(state: CardsState) -> str:

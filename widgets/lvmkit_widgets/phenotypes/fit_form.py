@@ -16,6 +16,7 @@ from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.sync import asked_by
 from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form, Text
+from lvmkit_widgets.ui.words import refuse
 
 MOST, HIGHEST = 200, 100
 
@@ -52,11 +53,9 @@ class PhenotypeFitTab(Tab[CardsState]):
         """Fit what is asked for."""
         values = self.form.values
         if values.get("n_components") is None or values.get("max_score") is None:
-            message = "Say how many phenotypes to look for, and the largest score."
-            raise ValueError(message)
+            refuse("Say how many phenotypes to look for, and the largest score.")
         if any(float(values[name]) % 1 for name in ("n_components", "max_score")):
-            message = "The number of phenotypes and the largest score are whole numbers."
-            raise ValueError(message)
+            refuse("The number of phenotypes and the largest score are whole numbers.")
         job = state.plan_refit(int(values["n_components"]), max_score=int(values["max_score"]))
         at_once = asked_by.get() is None
         work = (lambda progress: job.work(heard_here(progress))) if at_once else job.work

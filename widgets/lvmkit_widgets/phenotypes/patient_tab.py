@@ -17,6 +17,7 @@ from lvmkit_widgets.ui.controls import button, column, number, text, textarea
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
+from lvmkit_widgets.ui.words import refuse
 
 NOTHING = "The scores of a patient will stand here."
 HELP = (
@@ -129,8 +130,7 @@ def with_entry(state: CardsState) -> dict[str, Any]:
     values, modes = state.draft, state.phenotypes.modes
     codes = [str(values.get(f"code{m}") or "").strip() for m in range(len(modes))]
     if not all(codes):
-        message = f"Choose {' and '.join(mode.name for mode in modes)} first."
-        raise ValueError(message)
+        refuse(f"Choose {' and '.join(mode.name for mode in modes)} first.")
     entry = f"{' + '.join(codes)}: {int(values.get('n') or 1)}"
     entries = str(values.get("entries") or "").rstrip()
     emptied = {f"code{m}": "" for m in range(len(modes))}
@@ -141,8 +141,7 @@ def read(state: CardsState, entries: str) -> tuple[Cells, list[str]]:
     """Read entries, and what of them is not understood."""
     cells, unknown = parse_entries(entries, state.phenotypes)
     if not len(cells[1]):
-        message = f"No entry was understood. {'; '.join(unknown)}".strip()
-        raise ValueError(message)
+        refuse(f"No entry was understood. {'; '.join(unknown)}".strip())
     return cells, unknown
 
 

@@ -21,7 +21,7 @@ from lvmkit.sustain.similarity import match_phenotypes
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.tabs import Job
-from lvmkit_widgets.ui.words import require_numbered
+from lvmkit_widgets.ui.words import refuse, require_numbered
 
 PHENOTYPES = "phenotypes"  # of annotations_
 LONGEST = {"name": 200, "note": 4_000, "by": 100}  # letters
@@ -231,8 +231,7 @@ class CardsState(StepState[CardsView]):
     def plan_refit(self, n_components: int, *, max_score: int) -> Job[Self]:
         """Prepare to fit again."""
         if self.people is None:
-            message = "There is nothing to fit: pass the cohort to ScoreCards."
-            raise ValueError(message)
+            refuse("There is nothing to fit: pass the cohort to ScoreCards.")
         people, old = self.people, self.value
         model = clone(self.model).set_params(n_components=n_components, max_score=max_score)
         if not isinstance(getattr(model, "init", ""), str):
@@ -300,8 +299,7 @@ def tidied(field: str, value: Any) -> str:
         raise TypeError(message)
     if field == "mark":
         if value not in MARKS:
-            message = f"mark is {value!r}; it is one of {', '.join(map(repr, MARKS))}."
-            raise ValueError(message)
+            refuse(f"mark is {value!r}; it is one of {', '.join(map(repr, MARKS))}.")
         return value
     text = value.strip() if field == "note" else " ".join(value.split())
     return text[: LONGEST[field]]

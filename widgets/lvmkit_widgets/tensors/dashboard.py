@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,25 @@ import numpy as np
 from lvmkit.charts._modes import named_modes
 from lvmkit.core import arguments
 from lvmkit.disclosure import Disclosure
-from lvmkit_widgets.tensors.export_tab import exports_of, note_of
 from lvmkit_widgets.tensors.model_form import ModelForm
-from lvmkit_widgets.tensors.path_tab import PenaltyPathTab
-from lvmkit_widgets.tensors.samples_tab import SamplesTab
-from lvmkit_widgets.tensors.slices_tab import SlicesTab, fields_of
+from lvmkit_widgets.tensors.path_tab import PenaltyPathTab, draw_sparsity, models_table
+from lvmkit_widgets.tensors.samples_tab import SamplesTab, samples_table
+from lvmkit_widgets.tensors.slices_tab import SlicesTab, entries_table, fields_of
 from lvmkit_widgets.tensors.state import HeldModels, TensorState, checked, samples_of
-from lvmkit_widgets.ui.tables import NotedExportTab
+from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
+from lvmkit_widgets.ui.tables import NotedExportTab, table_export
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.ui.words import counted_unless_few
 
 TITLE = "Clusters of tensors"
+NOTE = (
+    "Files for others hold totals: counts below {0}, and means and discriminants of clusters with fewer than {0} "
+    "samples, are hidden. Only the last one has a row for each sample. " + TWICE
+)
+ENTRIES = "Strength, discriminants and means of each."
+MODELS = "BIC, entries and sizes of clusters at every λ."
+SLICE = "The slice that is shown, as a picture for print."
 FOOTER = (
     "Discriminants compare with cluster 0. Each model numbers its clusters anew, so that at another λ one may have "
     "another number. Clusters and discriminants describe these data; they do not say what causes what."
@@ -106,11 +113,15 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         )
         self._name = name
         slices = SlicesTab()
-        files = NotedExportTab(exports_of(slices.drawn), note_of)
         super().__init__(
             {"status": Status()},
             frame=[ModelForm()],
-            tabs=[slices, PenaltyPathTab(), SamplesTab(), files],
+            tabs=[
+                slices,
+                PenaltyPathTab(),
+                SamplesTab(),
+                NotedExportTab(exports_of(slices.drawn), note_of),
+            ],
             title=TITLE,
             links=[
                 ("clusters.selected", "slices.cluster"),
@@ -167,3 +178,35 @@ def held(state: TensorState) -> list[int]:
     spread = np.linspace(0, len(along) - 1, min(room, len(along))).round().astype(int)
     wanted = {state.index} | {i for i in along if state.solutions[i].best}
     return sorted({along[i] for i in spread} | wanted)
+
+
+def exports_of(slice_picture: Callable[[TensorState], str]) -> tuple[Export[TensorState], ...]:
+    """List what can be taken away; the slice is drawn as the reader sees it."""
+    return (
+        table_export("entries", "Selected entries", entries_table, ENTRIES),
+        table_export("models", "Models", models_table, MODELS),
+        Export("slice", "Slice (SVG)", "slice.svg", slice_picture, SLICE),
+        Export(
+            "sparsity",
+            "Sparsity path (SVG)",
+            "sparsity-path.svg",
+            lambda state: draw_sparsity(state, state.index),
+            "The strength of entries against λ.",
+            offered=lambda state: state.solution.path is not None,
+        ),
+        page_export("tensors.html"),
+        steps_export("Repeats what was done here."),
+        table_export(
+            "labels",
+            "Cluster of each sample",
+            samples_table,
+            "One row per sample: keep it with the data.",
+            private="It has a row for every sample: keep it with the data.",
+            mark="",
+        ),
+    )
+
+
+def note_of(state: TensorState) -> str:
+    """Say what files hold."""
+    return NOTE.format(state.disclosure.threshold) if state.private else ""

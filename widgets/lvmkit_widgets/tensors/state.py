@@ -19,7 +19,7 @@ from lvmkit.core.validation import check_matrix
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit.disclosure.text import coarse, shown_count
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted, require_numbered
+from lvmkit_widgets.ui.words import counted, refuse, require_numbered
 
 _NEEDED = ("weights_", "means_", "discriminants_", "selected_", "predict_proba")
 
@@ -164,8 +164,7 @@ class TensorState(StepState[int]):
     def choose(self, index: int) -> Self:
         """Look at another model."""
         if not 0 <= index < len(self.solutions):
-            message = f"There is no model {index}; there are 0 to {len(self.solutions) - 1}."
-            raise ValueError(message)
+            refuse(f"There is no model {index}; there are 0 to {len(self.solutions) - 1}.")
         return self.step_to(int(index), f"Showed {self.title_of(index)}", f"choose({int(index)})")
 
     def choose_best(self) -> Self:
@@ -178,10 +177,7 @@ class TensorState(StepState[int]):
         indices = [i for i, s in enumerate(self.solutions) if s.n_components == n_components]
         if not indices:
             known = ", ".join(map(str, self.numbers))
-            message = (
-                f"There is no model with {counted(n_components, 'cluster')}; there are {known}."
-            )
-            raise ValueError(message)
+            refuse(f"There is no model with {counted(n_components, 'cluster')}; there are {known}.")
         bic = [np.nan_to_num(self.solutions[i].bic, nan=np.inf) for i in indices]
         best = [i for i in indices if self.solutions[i].best]
         index = best[0] if best else indices[int(np.argmin(bic))]
@@ -244,10 +240,9 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
     shape = np.shape(model.means_)[1:]
     if values.shape[1:] != shape or not len(values):
         told = " × ".join(map(str, shape))
-        message = (
+        refuse(
             f"X has shape {values.shape}; the model needs samples of {told} along the first axis."
         )
-        raise ValueError(message)
     known = getattr(X, "samples", None)
     given = groups
     if isinstance(groups, str):
@@ -255,15 +250,13 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
             there = (
                 "no table of samples" if known is None else f"columns {', '.join(map(str, known))}"
             )
-            message = f"groups is {groups!r}, but X has {there}; pass a class for each sample."
-            raise ValueError(message)
+            refuse(f"groups is {groups!r}, but X has {there}; pass a class for each sample.")
         given = known[groups]
     if given is not None and (isinstance(given, Mapping) or not hasattr(given, "__len__")):
         message = f"groups must be a class for each sample, or a column's name; found {type(given).__name__}."
         raise TypeError(message)
     if given is not None and len(given) != len(values):
-        message = f"groups has {len(given)} values for {len(values)} samples; pass one for each."
-        raise ValueError(message)
+        refuse(f"groups has {len(given)} values for {len(values)} samples; pass one for each.")
     ids = range(len(values)) if known is None else known.index
     classes = None if given is None else _classes(given)
     return SampleSet(values, classes, tuple(map(str, ids)), name)
@@ -284,8 +277,7 @@ def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
         for step, one in enumerate(p.models)
     ]
     if any(s.model.means_.shape[1:] != model.means_.shape[1:] for s in found):
-        message = "path has models of tensors of another shape; make it from the same data."
-        raise ValueError(message)
+        refuse("path has models of tensors of another shape; make it from the same data.")
     if not any(_same(s.model, model) for s in found):
         home = paths.get(len(model.weights_))
         penalty = float(getattr(model, "penalty_", None) or 0.0)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from lvmkit_widgets.ui.export import Export, StepsExportTab
-from lvmkit_widgets.ui.state import StepState
+from lvmkit_widgets.ui.state import State
+
+S = TypeVar("S", bound=State)
 
 
 def table_export(
@@ -16,13 +18,13 @@ def table_export(
     return Export(name, f"{label} (CSV)", f"{name}.csv", make, help, **more)
 
 
-class NotedExportTab(StepsExportTab[StepState[Any]]):
+class NotedExportTab(StepsExportTab[S]):
     """Buttons that hand over files, a note on what is in them, and the steps taken."""
 
     def __init__(self, exports: Sequence[Export[Any]], note_of: Callable[[Any], str]) -> None:
         super().__init__(exports)
         self._note_of = note_of
 
-    def note(self, state: Any) -> str:
+    def note(self, state: S) -> str:
         """Say what files hold."""
         return self._note_of(state)

@@ -1,6 +1,7 @@
-"""Words that several dashboards say: numbers of things, and what is said of small counts."""
+"""Words that several dashboards say: numbers of things, refusals, and what is said of small counts."""
 
 from collections.abc import Sequence
+from typing import NoReturn
 
 from lvmkit.disclosure import Disclosure
 from lvmkit.disclosure.text import is_few
@@ -22,11 +23,15 @@ def first_of(texts: Sequence[str], most: int, between: str = "; ") -> str:
     return between.join(texts[:most]) + more
 
 
+def refuse(message: str) -> NoReturn:
+    """Refuse what was asked for, and say why."""
+    raise ValueError(message)
+
+
 def require_numbered(number: int, n: int, noun: str) -> None:
     """Refuse a number that none of the n things has."""
     if not 0 <= number < n:
-        message = f"There is no {noun} {number}; they are numbered 0 to {n - 1}."
-        raise ValueError(message)
+        refuse(f"There is no {noun} {number}; they are numbered 0 to {n - 1}.")
 
 
 def small_counts(
