@@ -221,6 +221,5 @@ def filter_form(state: ExplorerState) -> FilterForm:
 def _bounds(values: pd.Series[Any]) -> tuple[float, float]:
     """Smallest and largest value, as whole numbers where they are."""
     low, high = float(values.min()), float(values.max())
-    if low.is_integer() and high.is_integer():
-        return int(low), int(high)
-    return low, high
+    whole = low.is_integer() and high.is_integer()
+    return (int(low), int(high)) if whole else (low, high)

@@ -107,7 +107,10 @@ def answer_of(state: ExplorerState) -> Fields:
     chosen = new.cluster if new.cluster in clustering.ids else best
     evidence = explain(clustering, marked, chosen, absent_known=certain)
     label = clustering.cluster(chosen).label
-    shown["posteriors"] |= {"rows": rows_of(state, evidence.posteriors), "selected": chosen}
+    labels, weights = state.counts().cluster_labels, map(float, clustering.weights)
+    listed = zip(clustering.ids, labels, evidence.posteriors, weights, strict=True)
+    rows = [dict(zip(("id", "label", "posterior", "share"), one, strict=True)) for one in listed]
+    shown["posteriors"] |= {"rows": rows, "selected": chosen}
     shown["arithmetic"]["text"] = (
         f"**For “{label}”**: start with its share of all patients, and let each code multiply "
         f"the odds. The end is {evidence.posterior:.1%}. Pick another cluster above for its own."
@@ -115,10 +118,3 @@ def answer_of(state: ExplorerState) -> Fields:
     steps = steps_in_words(evidence, clustering, state.patients.titles)
     shown["arithmetic_codes"]["rows"] = steps
     return {"newcomer_answer": answer, **shown}
-
-
-def rows_of(state: ExplorerState, posteriors: tuple[float, ...]) -> list[dict[str, Any]]:
-    """List the clusters with the probability of each."""
-    clustering, labels = state.clustering, state.counts().cluster_labels
-    rows = zip(clustering.ids, labels, posteriors, clustering.weights, strict=True)
-    return [{"id": i, "label": name, "posterior": p, "share": float(w)} for i, name, p, w in rows]

@@ -71,7 +71,11 @@ def set_typed(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
 def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     """Describe each cluster; a hidden one without share."""
     hints, least = marks(counts), state.disclosure.threshold
-    more = [_more(counts, row) for row in range(len(counts.sizes))]
+    sums = () if counts.weighted is None else counts.weighted.sizes
+    estimates = [stands_for(*pair) for pair in zip(sums, counts.sizes, strict=False)]
+    more = [{} if n is None else {"more": f"stand for {n:,}"} for n in estimates] or [{}] * len(
+        hints
+    )
     return [
         {
             "id": cluster.id,
@@ -79,18 +83,10 @@ def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
             "n": shown_count(counts.sizes[row], state.assignment.sizes[row], least),
             "share": counts.weights[row],
             "note": cluster.note or hints[row],
-            **({"more": more[row]} if more[row] else {}),
+            **more[row],
         }
         for row, cluster in enumerate(state.clustering.clusters)
     ]
-
-
-def _more(counts: CodeCounts, row: int) -> str:
-    """Say what the patients of a cluster stand for, of data with weights."""
-    if counts.weighted is None:
-        return ""
-    estimate = stands_for(counts.weighted.sizes[row], counts.sizes[row])
-    return "" if estimate is None else f"stand for {estimate:,}"
 
 
 class ClusterStepsBar(StepsBar[ExplorerState]):

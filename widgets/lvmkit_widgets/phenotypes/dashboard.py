@@ -29,6 +29,10 @@ from lvmkit_widgets.ui.tabs import StepsBar
 from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import counted, refuse, small_counts
 
+WITHOUT_PATIENTS = (
+    "The model was loaded without its patients: pass the cohort to see how many have a phenotype, and what "
+    "codes mean."
+)
 TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab)
 
 
@@ -224,23 +228,15 @@ def subtitle(state: CardsState) -> str:
 
 def counted_mode(n: int, name: str) -> str:
     """Write a number of features."""
-    if name in GENERIC_MODE_NAMES:
-        return counted(n, "code")
-    if name.endswith("sis") and n != 1:
-        return counted(n, name[:-2] + "e")
-    return counted(n, name)
+    plural = name[:-2] + "e" if name.endswith("sis") and n != 1 else name
+    return counted(n, "code" if name in GENERIC_MODE_NAMES else plural)
 
 
 def left_out_of(state: CardsState) -> str:
     """Say what the model leaves out of the cohort, and whether it was fitted to others."""
     people, phenotypes = state.people, state.phenotypes
     if people is None:
-        if state.known:
-            return ""
-        return (
-            "The model was loaded without its patients: pass the cohort to see how many have a phenotype, and what "
-            "codes mean."
-        )
+        return "" if state.known else WITHOUT_PATIENTS
     told = []
     for words, mode in zip(people.words, phenotypes.modes, strict=False):
         unknown = len(set(words) - set(mode.codes))

@@ -47,42 +47,37 @@ NOTHING = Annotation()
 class Annotations:
     """Annotations of all phenotypes: the unit of undo and redo."""
 
-    items: tuple[tuple[int, Annotation], ...] = ()
+    items: Mapping[int, Annotation] = field(default_factory=dict)  # Where anything is said
+
+    @classmethod
+    def saying(cls, items: Mapping[int, Annotation]) -> Annotations:
+        """Return annotations without those that say nothing."""
+        return cls({number: items[number] for number in sorted(items) if items[number] != NOTHING})
 
     def of(self, phenotype: int) -> Annotation:
         """Return what is said of a phenotype."""
-        return dict(self.items).get(phenotype, NOTHING)
+        return self.items.get(phenotype, NOTHING)
 
     def replaced(self, phenotype: int, annotation: Annotation) -> Annotations:
         """Say something else of a phenotype."""
-        known = {number: old for number, old in self.items if number != phenotype}
-        known |= {phenotype: annotation} if annotation != NOTHING else {}
-        return Annotations(tuple(sorted(known.items())))
+        return self.saying({**self.items, phenotype: annotation})
 
     def carried_over(self, partners: Mapping[int, int]) -> Annotations:
-        """Say the same of other phenotypes."""
-        kept = [
-            (partners[number], replace(annotation, mark="", by="", on=""))
-            for number, annotation in self.items
-            if number in partners
-        ]
-        return Annotations(tuple(sorted(pair for pair in kept if pair[1] != NOTHING)))
+        """Say the same of other phenotypes, but for marks."""
+        kept = {new: self.of(old) for old, new in partners.items()}
+        return self.saying({r: replace(one, mark="", by="", on="") for r, one in kept.items()})
 
     def to_annotations(self) -> dict[str, Any]:
         """Return everything as JSON values, to keep with the model."""
-        told = {
-            str(number): {key: value for key, value in asdict(annotation).items() if value}
-            for number, annotation in self.items
-        }
-        return {PHENOTYPES: told}
+        said = {number: asdict(annotation).items() for number, annotation in self.items.items()}
+        return {PHENOTYPES: {str(n): {key: x for key, x in one if x} for n, one in said.items()}}
 
     @classmethod
     def kept_with(cls, n: int, notes: Any) -> Annotations:
         """Read what `to_annotations` wrote; what cannot be understood is left out."""
         known = notes.get(PHENOTYPES) if isinstance(notes, Mapping) else None
         told = known if isinstance(known, Mapping) else {}
-        pairs = [(r, _annotation(told.get(str(r)))) for r in range(n)]
-        return cls(tuple((r, annotation) for r, annotation in pairs if annotation != NOTHING))
+        return cls.saying({r: _annotation(told.get(str(r))) for r in range(n)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +240,7 @@ class CardsState(StepState[CardsView]):
             text = f"Fitted {n_components} phenotypes with scores up to {max_score}"
             code = f"refit({n_components}, max_score={max_score})"
             annotations = old.annotations.carried_over(pairs)
-            names = [annotation.name for _, annotation in annotations.items if annotation.name]
+            names = [one.name for one in annotations.items.values() if one.name]
             kept = f" Names kept: {', '.join(names)}." if names else ""
             fitted = state.step_to(CardsView(read, annotations), text, code)
             return fitted.replace(message=f"{text}.{kept}")

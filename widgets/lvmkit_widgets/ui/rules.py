@@ -268,15 +268,11 @@ topic = _place(
     lambda part, parts: len(parts[part.source].names),
     or_none=True,
 )
-
-
-def document(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the row of one of the documents that are listed."""
-    known = [one["row"] for listed in part.items.values() for one in listed]
-    fits = value is not None and among(value, known)
-    return _unless(fits, "one of its documents", old=is_place(value, _ANY))
-
-
+document = _shown(
+    "one of its documents",
+    lambda part: (one["row"] for listed in part.items.values() for one in listed),
+    lambda value: is_place(value, _ANY),
+)
 # Of the numbers that belong to a node; None where they are not known.
 node_row = _place(
     "a row, a whole number below {:,}",
