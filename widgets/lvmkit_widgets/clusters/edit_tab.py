@@ -15,6 +15,15 @@ from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form
 from lvmkit_widgets.ui.words import refuse
 
+FIT = (
+    "Finds new clusters among the chosen patients, without the codes left out. Names and notes stay with clusters "
+    "that keep more than half of their patients."
+)
+SPLIT = "Clusters the patients of one cluster again. The parts get new ids; all other clusters keep theirs."
+MERGE = (
+    "The probabilities of the merged clusters add up; nothing is averaged away, and a merge can be taken "
+    "apart again."
+)
 BY_CODE = {
     "having": "Only patients with (all of)",
     "lacking": "Only patients without (any of)",
@@ -30,25 +39,11 @@ class EditTab(Tab[ExplorerState]):
 
     def __init__(self) -> None:
         super().__init__()
-        fit = Form(
-            title="Fit again",
-            help="Finds new clusters among the chosen patients, without the codes left out. Names "
-            "and notes stay with clusters that keep more than half of their patients.",
-            inline=True,
-        )
-        split = Form(
-            title="Split a cluster",
-            help="Clusters the patients of one cluster again. The parts get new ids; all other "
-            "clusters keep theirs.",
-            inline=True,
-        )
-        merge = Form(
-            title="Merge clusters",
-            help="The probabilities of the merged clusters add up; nothing is averaged away, and a "
-            "merge can be taken apart again.",
-            inline=True,
-        )
-        self.components = {"refit": fit, "split": split, "merge": merge}
+        self.components = {
+            "refit": Form(title="Fit again", help=FIT, inline=True),
+            "split": Form(title="Split a cluster", help=SPLIT, inline=True),
+            "merge": Form(title="Merge clusters", help=MERGE, inline=True),
+        }
         self.layout = ["refit", {"row": ["split", "merge"]}]
         self.events = {
             "refit.values": choose,

@@ -26,6 +26,14 @@ SUMMARY = [
     column("share", "Share", "percent"),
     column("codes", "What marks it"),
 ]
+SUMMARY_HELP = (
+    "The most relevant codes of each cluster at the balance λ chosen under “What marks it”."
+)
+FREQUENCIES_HELP = "Each bar is the share of a cluster's patients who have the code."
+HEAT_HELP = (
+    "Each line is a patient, or the mean of a few; lines of a cluster stand together, similar patients next to each "
+    "other. Yellow: has the code; hatched: not shown, because few patients have it or lack it. Turn the wheel to zoom."
+)
 STANDS_FOR = f"{codes_tab.STANDS_FOR} Shares are of these."
 
 
@@ -38,29 +46,18 @@ class OverviewTab(Tab[ExplorerState]):
         super().__init__()
         summary = Table(
             title="The clusters",
-            help="The most relevant codes of each cluster at the balance λ chosen under “What "
-            "marks it”.",
+            help=SUMMARY_HELP,
             columns=SUMMARY,
             key="cluster",
             page_size=30,
             download="clusters.csv",
         )
-        frequencies = Picture(
-            title="How frequent the commonest codes are",
-            help="Each bar is the share of a cluster's patients who have the code.",
-            download="disease-frequencies",
-        )
-        heat = Heat(
-            title="Patients by codes",
-            help="Each line is a patient, or the mean of a few; lines of a cluster stand together, "
-            "similar patients next to each other. Yellow: has the code; hatched: not shown, because "
-            "few patients have it or lack it. Turn the wheel to zoom.",
-        )
+        title, file = "How frequent the commonest codes are", "disease-frequencies"
         self.components = {
             "summary": summary,
             "overview_options": Form(inline=True),
-            "frequencies": frequencies,
-            "heat": heat,
+            "frequencies": Picture(title=title, help=FREQUENCIES_HELP, download=file),
+            "heat": Heat(title="Patients by codes", help=HEAT_HELP),
         }
         self.layout = ["summary", "overview_options", "frequencies", "heat"]
         self.events = {

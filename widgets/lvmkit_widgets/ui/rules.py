@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
 Parts = Mapping[str, Any]
 Rule = Callable[[Any, Parts, Any], str]
+Fits = Callable[[Any], bool]
 
 LONGEST_LINE, LONGEST_TEXT = 5_000, 100_000
 """Characters of a line, be it searched for or written, and of a text of several."""
@@ -47,6 +49,11 @@ def among(value: Any, known: Iterable[Any]) -> bool:
 def is_place(value: Any, stop: int) -> bool:
     """Return whether a value is a whole number from 0, below `stop`."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < stop
+
+
+def _is_any_place(value: Any) -> bool:
+    """Return whether a value is a place in a list of any length."""
+    return is_place(value, _ANY)
 
 
 def is_number(value: Any, low: float | None = None, high: float | None = None) -> bool:
@@ -83,55 +90,56 @@ def _unless(fits: bool, wanted: str, *, old: bool) -> str:
     return "" if fits else Gone(wanted) if old else wanted
 
 
-def _plain(wanted: str, fits: Callable[[Any], bool]) -> Rule:
-    """Return a rule that takes the same values whatever is shown."""
-    return lambda _part, _parts, value: "" if fits(value) else wanted
+# -- patterns: rules are made of them by `partial` -------------------------------------------------
 
 
-def _or(known: Any, rule: Rule) -> Rule:
-    """Return a rule that takes one value more."""
-    return lambda part, parts, value: "" if equal(value, known) else rule(part, parts, value)
+def _plain(wanted: str, fits: Fits, _part: Any, _parts: Parts, value: Any) -> str:
+    """Take the same values whatever is shown."""
+    return "" if fits(value) else wanted
 
 
-def _shown(wanted: str, known: Callable[[Any], Iterable[Any]], old: Callable[[Any], bool]) -> Rule:
-    """Return a rule that takes one of the values that a component shows."""
-    return lambda part, _parts, value: _unless(among(value, known(part)), wanted, old=old(value))
+def _or(known: Any, rule: Rule, part: Any, parts: Parts, value: Any) -> str:
+    """Take what a rule takes, and one value more."""
+    return "" if equal(value, known) else rule(part, parts, value)
 
 
-def _place(wanted: str, stop: Callable[[Any, Parts], int], *, or_none: bool = False) -> Rule:
-    """Return a rule that takes a whole number from 0, below one that follows from what is shown."""
-
-    def rule(part: Any, parts: Parts, value: Any) -> str:
-        n = stop(part, parts)
-        fits = is_place(value, n) or (or_none and value is None)
-        return _unless(fits, wanted.format(n), old=is_place(value, _ANY))
-
-    return rule
+def _shown(wanted: str, known: Any, old: Fits, part: Any, _parts: Parts, value: Any) -> str:
+    """Take one of the values that are `known` of the component."""
+    return _unless(among(value, known(part)), wanted, old=old(value))
 
 
-def _page(n_rows: Callable[[Any], int]) -> Rule:
-    """Return a rule that takes a page of so many rows; the way back from a page beyond them is left open."""
-
-    def pages(part: Any, _parts: Parts) -> int:
-        return max(1, -(-n_rows(part) // part.page_size), part.page)
-
-    return _place("one of its pages, from 0, below {:,}", pages)
+def _place(wanted: str, n_of: Any, part: Any, parts: Parts, value: Any) -> str:
+    """Take a whole number from 0, below `n_of` what is shown."""
+    n = n_of(part, parts)
+    return _unless(is_place(value, n), wanted.format(n), old=_is_any_place(value))
 
 
-def _text(longest: int) -> Rule:
-    """Return a rule that takes a text that is not endless."""
-    wanted = f"a text of at most {longest:,} characters"
-    return _plain(wanted, lambda value: isinstance(value, str) and len(value) <= longest)
+def _place_or_none(what: str, n_of: Any, part: Any, parts: Parts, value: Any) -> str:
+    """Take such a number of something, or None."""
+    wanted = f"{what}, a whole number below {{:,}}"
+    return "" if value is None else _place(wanted, n_of, part, parts, value)
+
+
+def _page(n_of: Any, part: Any, parts: Parts, value: Any) -> str:
+    """Take a page of so many rows; the way back from a page beyond them is left open."""
+    pages = max(1, -(-n_of(part, parts) // part.page_size), part.page)
+    return _place("one of its pages, from 0, below {:,}", lambda *_: pages, part, parts, value)
+
+
+def _text(longest: int, _part: Any, _parts: Parts, value: Any) -> str:
+    """Take a text that is not endless."""
+    fits = isinstance(value, str) and len(value) <= longest
+    return "" if fits else f"a text of at most {longest:,} characters"
 
 
 # -- rules that any kind may use -------------------------------------------------------------------
 
-nothing = _plain("nothing", lambda value: value is None)  # that it happened is all there is to say
-count = _plain("a whole number from 0", lambda value: is_place(value, _ANY))
-flag = _plain("yes or no", lambda value: isinstance(value, bool))
-share = _plain("a number from 0 to 1", lambda value: is_number(value, 0, 1))
-total = _or(None, _plain("a number from 0", lambda value: is_number(value, 0)))
-words = _text(LONGEST_LINE)
+nothing = partial(_plain, "nothing", lambda value: value is None)  # that it happened says it all
+count = partial(_plain, "a whole number from 0", _is_any_place)
+flag = partial(_plain, "yes or no", lambda value: isinstance(value, bool))
+share = partial(_plain, "a number from 0 to 1", lambda value: is_number(value, 0, 1))
+total = partial(_or, None, partial(_plain, "a number from 0", lambda value: is_number(value, 0)))
+words = partial(_text, LONGEST_LINE)
 
 
 def repeats(_part: Any, _parts: Parts, value: Any) -> str:
@@ -143,13 +151,14 @@ def repeats(_part: Any, _parts: Parts, value: Any) -> str:
 
 def one_of(*known: str) -> Rule:
     """Return a rule that takes one of some texts."""
-    return _plain(f"one of {', '.join(known)}", lambda value: among(value, known))
+    return partial(_plain, f"one of {', '.join(known)}", lambda value: among(value, known))
 
 
 def place_in(field: str, *, or_none: bool = False) -> Rule:
     """Return a rule that takes a place in the list that another field holds, from 0."""
     wanted = "a whole number from 0, below {:,}"
-    return _place(wanted, lambda part, _: len(getattr(part, field)), or_none=or_none)
+    place = partial(_place, wanted, lambda part, _: len(getattr(part, field)))
+    return partial(_or, None, place) if or_none else place
 
 
 def places_in(field: str) -> Rule:
@@ -179,11 +188,16 @@ def order_of(*known: str) -> Rule:
 # -- rules of one kind each ------------------------------------------------------------------------
 
 
-item = _shown("one of those shown", lambda part: (one["id"] for one in part.items), is_name)
-item_or_none = _or(None, item)
-page = _page(lambda part: len(part.rows) if part.total is None else part.total)
-action = _shown("one of its buttons", lambda part: (name for name, _ in part.actions), _is_text)
-button = _shown(
+item = partial(
+    _shown, "one of those shown", lambda part: (one["id"] for one in part.items), is_name
+)
+item_or_none = partial(_or, None, item)
+page = partial(_page, lambda part, _: len(part.rows) if part.total is None else part.total)
+action = partial(
+    _shown, "one of its buttons", lambda part: (name for name, _ in part.actions), _is_text
+)
+button = partial(
+    _shown,
     "one of its buttons",
     lambda part: (one["name"] for one in part.controls if one["kind"] == "button"),
     _is_text,
@@ -244,13 +258,18 @@ def code(part: Any, parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its codes", old=_is_text(value))
 
 
-code_or_none = _or("", code)
+code_or_none = partial(_or, "", code)
 
 
 def spread(part: Any, _parts: Parts, value: Any) -> str:
     """Take the part of each cluster in a code, which the browser computes; None where it is not known."""
     old = isinstance(value, list | tuple) and all(one is None or is_number(one) for one in value)
     return _unless(old and len(value) <= len(part.weights), "a share of each cluster", old=old)
+
+
+def _columns(part: Any) -> list[str]:
+    """Return the codes of the columns of a heat map."""
+    return [one["code"] for one in part.columns]
 
 
 def cell(part: Any, _parts: Parts, value: Any) -> str:
@@ -262,22 +281,19 @@ def cell(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "a cluster and a code that it shows", old=old)
 
 
-column_or_none = _or("", _shown("one of its codes", lambda part: _columns(part), _is_text))
-topic = _place(
-    "a topic, a whole number below {:,}",
-    lambda part, parts: len(parts[part.source].names),
-    or_none=True,
-)
-document = _shown(
+column_or_none = partial(_or, "", partial(_shown, "one of its codes", _columns, _is_text))
+topic = partial(_place_or_none, "a topic", lambda part, parts: len(parts[part.source].names))
+document = partial(
+    _shown,
     "one of its documents",
     lambda part: (one["row"] for listed in part.items.values() for one in listed),
-    lambda value: is_place(value, _ANY),
+    _is_any_place,
 )
 # Of the numbers that belong to a node; None where they are not known.
-node_row = _place(
-    "a row, a whole number below {:,}",
+node_row = partial(
+    _place_or_none,
+    "a row",
     lambda part, _: len(part.children if part.held is None else part.held),
-    or_none=True,
 )
 
 
@@ -301,12 +317,8 @@ def frontier(part: Any, parts: Parts, value: Any) -> str:
 def cut(part: Any, _parts: Parts, value: Any) -> str:
     """Take a level to cut at, a node to make one cluster of, or one to split."""
     n = len(part.children)
-    old = (
-        isinstance(value, Mapping)
-        and len(value) == 1
-        and value.keys() <= {"level", "prune", "split"}
-    )
-    old = old and all(is_place(told, _ANY) for told in value.values())
+    old = isinstance(value, Mapping) and len(value) == 1 and all(map(_is_any_place, value.values()))
+    old = old and value.keys() <= {"level", "prune", "split"}
     fits = old and all(is_place(told, n) for told in value.values())
     return _unless(fits, "a level of the tree, or one of its branches", old=old)
 
@@ -316,31 +328,25 @@ def edit(part: Any, _parts: Parts, value: Any) -> str:
     old = isinstance(value, Mapping) and value.keys() == {"id", "field", "value"}
     if old and value["field"] == "mark":
         old = among(value["value"], ("yes", "no", ""))
-    else:
-        said = _CONTROLS["textarea"]
-        old = (
-            old
-            and among(value["field"], ("name", "note"))
-            and not said(part, _parts, value["value"])
-        )
+    elif old:
+        told = _text(LONGEST_TEXT, part, _parts, value["value"])
+        old = among(value["field"], ("name", "note")) and not told
     fits = old and among(value["id"], [one["id"] for one in part.items])
     return _unless(fits, "the name, note or mark of a phenotype", old=old and is_name(value["id"]))
 
 
-def _n_clusters(part: Any) -> int:
+def _n_clusters(part: Any, _parts: Parts) -> int:
     """Return the number of clusters of covariates; their weights are float32, classes x clusters."""
     return len(part.weights) // 4 // max(len(part.classes), 1)
 
 
-cluster_page = _page(_n_clusters)
-covariate_cluster = _place(
-    "a cluster, a whole number below {:,}", lambda part, _: _n_clusters(part), or_none=True
-)
+cluster_page = partial(_page, _n_clusters)
+covariate_cluster = partial(_place_or_none, "a cluster", _n_clusters)
 # Means are float32, clusters x entries.
-entry = _place(
-    "an entry, a whole number below {:,}",
+entry = partial(
+    _place_or_none,
+    "an entry",
     lambda part, _: len(part.means) // 4 // max(len(part.clusters), 1),
-    or_none=True,
 )
 
 
@@ -353,11 +359,6 @@ def slice_at(part: Any, _parts: Parts, value: Any) -> str:
 
 
 # -- inside ----------------------------------------------------------------------------------------
-
-
-def _columns(part: Any) -> list[str]:
-    """Return the codes of the columns of a heat map."""
-    return [one["code"] for one in part.columns]
 
 
 def _codes(part: Any, parts: Parts) -> list[str]:
@@ -399,7 +400,7 @@ def _limited(control: Mapping[str, Any], _parts: Parts, value: Any) -> str:
 
 # Rules of controls, which stand in place of the component.
 _CONTROLS: dict[str, Rule] = {
-    "number": _or(None, _limited),
+    "number": partial(_or, None, _limited),
     "range": lambda control, parts, told: _limited({"min": 0, "max": 1} | control, parts, told),
     "select": lambda control, _, told: (
         "" if among(told, _options(control)) else "one of its options"
@@ -408,6 +409,6 @@ _CONTROLS: dict[str, Rule] = {
         "" if distinct(told, _options(control)) else "some of its options"
     ),
     "text": words,
-    "textarea": _text(LONGEST_TEXT),
+    "textarea": partial(_text, LONGEST_TEXT),
     "check": flag,
 }
