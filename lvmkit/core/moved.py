@@ -127,7 +127,7 @@ MODULES = {
     "lvmkit.models.spectral_tree": "lvmkit.trees.spectral_tree",
     "lvmkit_widgets.cluster_explorer": "lvmkit_widgets.clusters.dashboard",
     "lvmkit_widgets.explorer_state": "lvmkit_widgets.clusters.state",
-    "lvmkit_widgets.sharing": "lvmkit_widgets.clusters.export_tables",
+    "lvmkit_widgets.sharing": "lvmkit_widgets.clusters.export_tab",
     "lvmkit_widgets.covariate_path": "lvmkit_widgets.covariates.dashboard",
     "lvmkit_widgets.score_cards": "lvmkit_widgets.phenotypes.dashboard",
     "lvmkit_widgets.cli": "lvmkit_widgets.server.cli",

@@ -26,11 +26,12 @@ def stands_for(sums: float, shown: float) -> int | None:
     return None if np.isnan(shown) or np.isnan(sums) else round(sums)
 
 
-def coarse(values: npt.ArrayLike, span: float) -> npt.NDArray[np.float64]:
+def coarse(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Round numbers that rest on every person to what a reader can see in a curve of them."""
     numbers = np.asarray(values, dtype=np.float64)
-    known = np.abs(numbers[np.isfinite(numbers)])
-    span = span or float(known.max(initial=0.0))
+    known = numbers[np.isfinite(numbers)]
+    span = float(np.ptp(known)) if known.size > 1 else 0.0
+    span = span or float(np.abs(known).max(initial=0.0))
     if not span > 0:
         return numbers
     digits = -int(np.ceil(np.log10(span / 500)))

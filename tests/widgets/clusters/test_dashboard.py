@@ -10,7 +10,7 @@ from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets.clusters import codes_tab, compare_tab
 from lvmkit_widgets.clusters.attributes_tab import attributes_text
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.clusters.export_tables import assignment_table, codes_table
+from lvmkit_widgets.clusters.export_tab import assignment_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.export import csv
 

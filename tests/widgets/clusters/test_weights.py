@@ -13,10 +13,10 @@ from lvmkit.cohorts.open_file import Layout
 from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets import ScoreCards, StabilityPanel, TopicRelevance, TreeNavigator
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
-from lvmkit_widgets.workbench.open_form import OpenForm
-from lvmkit_widgets.workbench.dashboard import Workbench
+from lvmkit_widgets.clusters.export_tab import assignment_table, clusters_table, codes_table
 from lvmkit_widgets.ui.export import csv
+from lvmkit_widgets.workbench.dashboard import Workbench
+from lvmkit_widgets.workbench.open_form import OpenForm
 
 N = 600
 CODES = ["250", "272", "401", "427", "428", "486"]

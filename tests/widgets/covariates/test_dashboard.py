@@ -12,14 +12,9 @@ import pytest
 from lvmkit.covariates.path import covariate_path
 from lvmkit.datasets import make_covariate_clusters
 from lvmkit_widgets import CovariatePath
-from lvmkit_widgets.covariates.page import HELD, held
-from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tables import (
-    accuracies_told,
-    clusters_table,
-    covariates_table,
-    path_table,
-)
+from lvmkit_widgets.covariates.dashboard import HELD, held
+from lvmkit_widgets.covariates.export_tab import clusters_table, covariates_table, path_table
+from lvmkit_widgets.covariates.state import PathState, accuracies_told
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 NAMES = ["7/10", "8/10", "1/10", "2/10", "plot", f"=1+1 {HOSTILE}"]

@@ -13,11 +13,16 @@ from lvmkit.cohorts import CountTensor
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets import ScoreCards
-from lvmkit_widgets.phenotypes.annotations import Annotations
 from lvmkit_widgets.phenotypes.cards_tab import features_of, modes_of
-from lvmkit_widgets.phenotypes.export_tab import EXPORTS, card_table
-from lvmkit_widgets.phenotypes.heading import counted_mode
-from lvmkit_widgets.phenotypes.tables import features_table, phenotypes_table, scores_table
+from lvmkit_widgets.phenotypes.dashboard import counted_mode
+from lvmkit_widgets.phenotypes.state import Annotations
+from lvmkit_widgets.phenotypes.tables import (
+    EXPORTS,
+    card_table,
+    features_table,
+    phenotypes_table,
+    scores_table,
+)
 from lvmkit_widgets.ui.jobs import Cancelled
 
 HOSTILE = "<img src=x onerror=alert(1)>"

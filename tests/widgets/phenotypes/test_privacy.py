@@ -11,7 +11,7 @@ from scipy import sparse
 import lvmkit
 from lvmkit.cohorts import CountTensor
 from lvmkit_widgets import ScoreCards
-from lvmkit_widgets.phenotypes.export_tab import EXPORTS, card_table
+from lvmkit_widgets.phenotypes.tables import EXPORTS, card_table
 from lvmkit_widgets.ui.words import small_counts
 
 T = 11  # smaller counts are hidden

@@ -13,9 +13,11 @@ import pytest
 from lvmkit import TensorNormalMixture
 from lvmkit.models import select_penalty, select_tensor_components
 from lvmkit_widgets import TensorExplorer
-from lvmkit_widgets.tensors.disclosure import groups_of, sizes_of, small_clusters
-from lvmkit_widgets.tensors.page import HELD, held
-from lvmkit_widgets.tensors.tables import entries_table, models_table, samples_table
+from lvmkit_widgets.tensors.dashboard import HELD, held
+from lvmkit_widgets.tensors.path_tab import models_table
+from lvmkit_widgets.tensors.samples_tab import samples_table
+from lvmkit_widgets.tensors.slices_tab import entries_table
+from lvmkit_widgets.tensors.state import groups_of, sizes_of, small_clusters
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 MODES = ["gene", "tissue"]

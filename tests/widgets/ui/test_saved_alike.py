@@ -15,7 +15,7 @@ from lvmkit_widgets import (
     TreeNavigator,
 )
 from lvmkit_widgets.covariates import export_tab as covariates
-from lvmkit_widgets.tensors import export_tab as tensors
+from lvmkit_widgets.tensors import dashboard as tensors
 from lvmkit_widgets.ui.export import TWICE
 
 pytestmark = pytest.mark.filterwarnings("ignore::lvmkit.core.validation.DataWarning")

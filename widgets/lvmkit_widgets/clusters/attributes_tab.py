@@ -13,6 +13,7 @@ from lvmkit.cohorts.subset import level_attributes, numeric_attributes
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import column, select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
@@ -46,7 +47,6 @@ class AttributesTab(Tab[ExplorerState]):
             {"row": ["attribute0", "attribute1"]},
             {"row": ["attribute2", ["other_attribute", "attribute_more"]]},
         ]
-
         self.events = {
             "other_attribute.values": lambda state, values: state.replace(
                 attribute=str(values.get("attribute") or "")
@@ -71,13 +71,9 @@ class AttributesTab(Tab[ExplorerState]):
         }
         if len(names) > SHOWN:
             further = state.attribute if state.attribute in names else names[SHOWN]
-            select = {
-                "name": "attribute",
-                "kind": "select",
-                "label": "Another attribute",
-                "options": [[name, column_title(name)] for name in names[SHOWN:]],
-            }
-            shown["other_attribute"] = {"controls": [select], "values": {"attribute": further}}
+            options = [[name, column_title(name)] for name in names[SHOWN:]]
+            control = select("attribute", "Another attribute", options)
+            shown["other_attribute"] = {"controls": [control], "values": {"attribute": further}}
             shown["attribute_more"] = attribute_fields(state, further, a, counts)
         return shown
 
@@ -126,6 +122,17 @@ def attributes_text(record: pd.Series[Any], names: Iterable[str]) -> str:
     """Write attributes of a patient; a dash for one that is missing, nothing where all are."""
     texts = [_attribute_text(record[name]) for name in names]
     return ", ".join(text or "–" for text in texts) if any(texts) else ""
+
+
+def who(obs: pd.DataFrame, row: int) -> str:
+    """Write the attributes of a patient that lists show, as `attributes_text` does."""
+    return attributes_text(obs.iloc[row], [name for name in FIRST if name in obs])
+
+
+def who_columns(obs: pd.DataFrame) -> list[dict[str, Any]]:
+    """Describe the column of these attributes, where there are any."""
+    shown = [column_title(name) for name in FIRST if name in obs]
+    return [column("who", ", ".join(shown))] if shown else []
 
 
 def _attribute_text(value: Any) -> str:

@@ -13,44 +13,20 @@ from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.component import packed
+from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.paging import turning
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Picture, Relevance, Table
 
-EVIDENCE: list[dict[str, Any]] = [
-    {"key": "code", "label": "Code", "kind": "code"},
-    {"key": "title", "label": "Diagnosis", "kind": "text"},
-    {"key": "n_in", "label": "Patients", "kind": "integer"},
-    {"key": "share_in", "label": "In the cluster", "kind": "percent"},
-    {"key": "share_out", "label": "Elsewhere", "kind": "percent"},
-    {
-        "key": "odds_ratio",
-        "label": "Odds ratio",
-        "kind": "number",
-        "digits": 2,
-        "help": "Odds of the code in the cluster over its odds elsewhere.",
-    },
-    {"key": "low", "label": "from", "kind": "number", "digits": 2, "help": "95% interval."},
-    {"key": "high", "label": "to", "kind": "number", "digits": 2, "help": "95% interval."},
-    {
-        "key": "q",
-        "label": "q",
-        "kind": "p",
-        "help": "Share of false findings to expect among all codes with a q this small or smaller "
-        "(Benjamini and Hochberg). Clusters were found in the same data, so read it as order.",
-    },
-]
-
-
-ESTIMATE: dict[str, Any] = {
-    "key": "estimate_in",
-    "label": "Stand for",
-    "kind": "integer",
-    "help": "Sum of the weights: how many of the population these patients stand for.",
-}
-
-
+ODDS = "Odds of the code in the cluster over its odds elsewhere."
+INTERVAL = "95% interval."
+Q = (
+    "Share of false findings to expect among all codes with a q this small or smaller (Benjamini and Hochberg). "
+    "Clusters were found in the same data, so read it as order."
+)
+WEIGHTED_INTERVAL = "95% interval, from the effective sample size."
+STANDS_FOR = "Sum of the weights: how many of the population these patients stand for."
 TESTED = 12  # codes on a page of tests
 TESTED_IN_PAGES = 40  # codes of each cluster in the tables of saved pages
 
@@ -73,7 +49,9 @@ class CodesTab(Tab[ExplorerState]):
         self.components = {
             "relevance": relevance,
             "profile": Picture(title="Where the code sits", download="code-profile"),
-            "evidence": Table(columns=EVIDENCE, page_size=TESTED, searchable=True, key="code"),
+            "evidence": Table(
+                columns=evidence_columns(), page_size=TESTED, searchable=True, key="code"
+            ),
         }
         numbers = {
             "section": "evidence",
@@ -96,11 +74,14 @@ class CodesTab(Tab[ExplorerState]):
         code = state.code if state.code in counts.codes else first_code(state, counts)
         picked = {"balance": state.balance, "code": state.code}
         place = state.clustering.position(state.cluster)
-        text = profile_text(state, code)
+        share = share_word(state).lower()
+        text = (
+            f"{state.patients.title(code)}: {share} of patients in each cluster, with 95% interval."
+        )
         return {
             "relevance": {**relevance_fields(state, counts), **picked, "cluster": place},
             "profile": {"svg": draw_profile(state, counts, code), "alt": text, "caption": text},
-            "evidence": {"columns": evidence_columns(counts), **tested_rows(state, counts)},
+            "evidence": tested_rows(state, counts),
         }
 
 
@@ -108,12 +89,6 @@ class CodesTab(Tab[ExplorerState]):
 def draw_profile(state: ExplorerState, counts: CodeCounts, code: str) -> str:
     """Draw where a code sits."""
     return svg(code_profile_chart(code_profile_table(counts, code), width=720))
-
-
-def profile_text(state: ExplorerState, code: str) -> str:
-    """Say what the picture of a code shows."""
-    share = share_word(state).lower()
-    return f"{state.patients.title(code)}: {share} of patients in each cluster, with 95% interval."
 
 
 @remembered
@@ -131,13 +106,21 @@ def relevance_fields(_: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
     }
 
 
-def evidence_columns(counts: CodeCounts) -> list[dict[str, Any]]:
+def evidence_columns(*, weighted: bool = False) -> list[dict[str, Any]]:
     """Columns of the table of tests; of data with weights also what the patients stand for."""
-    if counts.weighted is None:
-        return EVIDENCE
-    help = dict.fromkeys(("low", "high"), "95% interval, from the effective sample size.")
-    told = [{**c, "help": help[c["key"]]} if c["key"] in help else c for c in EVIDENCE]
-    return [*told, ESTIMATE]
+    interval = WEIGHTED_INTERVAL if weighted else INTERVAL
+    return [
+        column("code", "Code", "code"),
+        column("title", "Diagnosis"),
+        column("n_in", "Patients", "integer"),
+        column("share_in", "In the cluster", "percent"),
+        column("share_out", "Elsewhere", "percent"),
+        column("odds_ratio", "Odds ratio", "number", digits=2, help=ODDS),
+        column("low", "from", "number", digits=2, help=interval),
+        column("high", "to", "number", digits=2, help=interval),
+        column("q", "q", "p", help=Q),
+        *([column("estimate_in", "Stand for", "integer", help=STANDS_FOR)] if weighted else []),
+    ]
 
 
 def first_code(state: ExplorerState, counts: CodeCounts) -> str:
@@ -148,17 +131,17 @@ def first_code(state: ExplorerState, counts: CodeCounts) -> str:
 
 @remembered
 def evidence(state: ExplorerState, counts: CodeCounts) -> pd.DataFrame:
-    """Compare the codes of the cluster that is picked with the rest, with the columns that are shown."""
+    """Compare the codes of the cluster that is picked with the rest."""
     table = state.association()
     table = table[(table["cluster"] == state.cluster) & (table["n_in"] != 0)]
     table = table.sort_values("odds_ratio", ascending=False, na_position="last")
-    table = table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
-    return table[[column["key"] for column in evidence_columns(counts)]]
+    return table.assign(title=[state.patients.titles.get(code, "") for code in table["code"]])
 
 
 def tested_rows(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
     """Return a page of the tests; all that there is room for where no Python turns pages."""
-    table = evidence(state, counts)
-    if not state.live:
-        return {"rows": table.head(TESTED_IN_PAGES).to_dict("records"), "total": None}
-    return state.tested.page_of(table, ["code", "title"], TESTED)
+    table, first = evidence(state, counts), None if state.live else TESTED_IN_PAGES
+    columns = evidence_columns(weighted=counts.weighted is not None)
+    keys = [one["key"] for one in columns]
+    shown = state.tested.page_of(table[keys], ["code", "title"], TESTED, first=first)
+    return {"columns": columns, **shown}

@@ -10,12 +10,14 @@ from lvmkit.charts import comparison_chart, comparison_table, svg
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import column, select
 from lvmkit_widgets.ui.paging import turning
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Table
 
 EVERYONE_ELSE = "others"
+WORDS = ("code", "title")
 LISTED = 15  # codes on a page
 LISTED_IN_PAGES = 40  # codes in the table of a saved page
 
@@ -40,7 +42,6 @@ class CompareTab(Tab[ExplorerState]):
         }
         every = {"section": "differences", "title": "All codes", "closed": True}
         self.layout = ["pair", "difference", every]
-
         self.events = {
             "pair.values": choose_pair,
             "differences.pick": lambda state, code: state.look(code=str(code)),
@@ -51,17 +52,17 @@ class CompareTab(Tab[ExplorerState]):
     def fields(self, state: ExplorerState) -> Fields:
         """Show where the two differ."""
         counts = state.counts()
-        two = len(counts.clusters) > 1 and state.cluster != state.other
         shown = {"pair": pair_form(state, counts)}
-        if not two:
+        if len(counts.clusters) < 2 or state.cluster == state.other:
             return shown | {"difference": {"visible": False}, "differences": {"visible": False}}
         first = state.clustering.cluster(state.cluster).label
-        against = "all others"
-        if state.other is not None:
-            against = state.clustering.cluster(state.other).label
+        other = state.other
+        against = "all others" if other is None else state.clustering.cluster(other).label
         text = f"{share_word(state)} of patients with each code in {first} and in {against}."
         picture = {"svg": draw_difference(state, counts), "alt": text, "visible": True}
-        listed = {"columns": _columns(first, against), **listed_rows(state, counts)}
+        rows = None if state.live else LISTED_IN_PAGES
+        listed = state.differences.page_of(listed_codes(state, counts), WORDS, LISTED, first=rows)
+        listed["columns"] = _columns(first, against)
         return shown | {"difference": picture, "differences": {**listed, "visible": True}}
 
 
@@ -73,8 +74,8 @@ def pair_form(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
     second = EVERYONE_ELSE if state.other is None else str(state.other)
     return {
         "controls": [
-            {"name": "first", "kind": "select", "label": "Cluster", "options": options},
-            {"name": "second", "kind": "select", "label": "compared with", "options": others},
+            select("first", "Cluster", options),
+            select("second", "compared with", others),
         ],
         "values": {"first": str(state.cluster), "second": second},
     }
@@ -105,14 +106,6 @@ def listed_codes(state: ExplorerState, counts: CodeCounts) -> pd.DataFrame:
     return table[["code", "title", "first", "second", "difference"]]
 
 
-def listed_rows(state: ExplorerState, counts: CodeCounts) -> dict[str, Any]:
-    """Return a page of the codes; all that there is room for where no Python turns pages."""
-    table = listed_codes(state, counts)
-    if not state.live:
-        return {"rows": table.head(LISTED_IN_PAGES).to_dict("records"), "total": None}
-    return state.differences.page_of(table, ["code", "title"], LISTED)
-
-
 def compared(state: ExplorerState, counts: CodeCounts, top: int) -> pd.DataFrame:
     """Compare the two; hidden counts only as far as they may be known."""
     return comparison_table(
@@ -127,16 +120,11 @@ def compared(state: ExplorerState, counts: CodeCounts, top: int) -> pd.DataFrame
 
 def _columns(first: str, second: str) -> list[dict[str, Any]]:
     """Columns of the table of differences."""
+    least = "In percentage points; where a share is hidden, the least it can be."
     return [
-        {"key": "code", "label": "Code", "kind": "code"},
-        {"key": "title", "label": "Diagnosis", "kind": "text"},
-        {"key": "first", "label": first, "kind": "percent"},
-        {"key": "second", "label": second, "kind": "percent"},
-        {
-            "key": "difference",
-            "label": "Difference",
-            "kind": "number",
-            "digits": 1,
-            "help": "In percentage points; where a share is hidden, the least it can be.",
-        },
+        column("code", "Code", "code"),
+        column("title", "Diagnosis"),
+        column("first", first, "percent"),
+        column("second", second, "percent"),
+        column("difference", "Difference", "number", digits=1, help=least),
     ]

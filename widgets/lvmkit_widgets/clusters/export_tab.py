@@ -5,47 +5,91 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from lvmkit.core.folders import reader_folders
+from lvmkit.disclosure.text import shown_count
 from lvmkit.storage import is_model_file
-from lvmkit_widgets.clusters.export_tables import assignment_table, clusters_table, codes_table
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui import controls
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export, written
+from lvmkit_widgets.ui.tables import table_export
 from lvmkit_widgets.ui.tabs import Fields, taken_back
 from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.words import refuse
+
+CLUSTERS = "Size, share and note of each cluster. Small counts hidden."
+CODES = "Every code of every cluster. Small counts hidden."
+REPORT = "One page for colleagues: totals only, opens without a network."
+MODEL = "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data."
+
+
+def model_file(state: ExplorerState) -> bytes:
+    """Return the model as a file."""
+    return written(state.save, "model.npz")
+
+
+def codes_table(state: ExplorerState) -> pd.DataFrame:
+    """Return every code of every cluster, fit to be shared."""
+    table = state.association()
+    table = table[table["n_in"] != 0].copy()
+    names = {c.id: c.label for c in state.clustering.clusters}
+    table.insert(1, "name", table["cluster"].map(names))
+    table.insert(3, "title", [state.patients.titles.get(code, "") for code in table["code"]])
+    return _weighed(table, state)
+
+
+def clusters_table(state: ExplorerState) -> pd.DataFrame:
+    """Return one row per cluster, fit to be shared."""
+    counts = state.counts()
+    sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
+    table = pd.DataFrame(
+        {
+            "cluster": state.clustering.ids,
+            "name": state.clustering.labels,
+            "patients": [shown_count(n, whole, state.disclosure.threshold) for n, whole in sizes],
+            "share": counts.weights,
+            "note": [c.note for c in state.clustering.clusters],
+        }
+    )
+    if counts.weighted is not None:
+        table.insert(3, "stand_for", counts.weighted.sizes)
+    return _weighed(table, state)
+
+
+def assignment_table(state: ExplorerState) -> pd.DataFrame:
+    """Return the cluster of every patient, by record id: for this machine, not to be shared."""
+    a, names = state.assignment, np.array(state.clustering.labels, dtype=object)
+    rows = np.arange(len(a.rows))
+    table = pd.DataFrame(
+        {
+            "record": state.patients.cohort.obs_names[a.rows],
+            "cluster": a.labels,
+            "name": names[a.positions],
+            "posterior": a.certainty.round(6),
+            "second": a.ids[a.runner_up],
+            "second_posterior": a.posterior[rows, a.runner_up].round(6),
+        }
+    )
+    return table if state.weights is None else table.assign(weight=state.weights)
+
+
+def _weighed(table: pd.DataFrame, state: ExplorerState) -> pd.DataFrame:
+    """Say in a table what its shares are weighted by, of data with weights."""
+    name = state.patients.weighted_by
+    return table.assign(weighted_by=name) if name else table
+
 
 EXPORTS: tuple[Export[ExplorerState], ...] = (
-    Export(
-        "clusters",
-        "Clusters (CSV)",
-        "clusters.csv",
-        clusters_table,
-        "Size, share and note of each cluster. Small counts hidden.",
-    ),
-    Export(
-        "codes",
-        "Codes by cluster (CSV)",
-        "codes.csv",
-        codes_table,
-        "Every code of every cluster. Small counts hidden.",
-    ),
-    Export(
-        "report",
-        "Report (HTML)",
-        "report.html",
-        help="One page for colleagues: totals only, opens without a network.",
-    ),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(state.save, "model.npz"),
-        "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data.",
-    ),
+    table_export("clusters", "Clusters", clusters_table, CLUSTERS),
+    table_export("codes", "Codes by cluster", codes_table, CODES),
+    Export("report", "Report (HTML)", "report.html", help=REPORT),
+    Export("model", "Model (npz)", "model.npz", model_file, MODEL),
     steps_export("Repeats everything done here."),
-    Export(
+    table_export(
         "assignment",
-        "Patients by cluster (CSV)",
-        "assignment.csv",
+        "Patients by cluster",
         assignment_table,
         "Ids of single patients: keep this file on this machine.",
         private="It holds ids of single patients: keep it here.",
@@ -80,7 +124,7 @@ class ClusterExportTab(StepsExportTab[ExplorerState]):
         """Show files, steps, where the model is kept, and the steps as Python."""
         code, _ = state.history.code, state.renewed
         lines = min(max(code.count("\n") + 1, 4), 20)
-        area = {"name": "code", "kind": "textarea", "label": "To copy", "rows": lines, "wide": True}
+        area = controls.textarea("code", "To copy", rows=lines, wide=True)
         return {
             **super().fields(state),
             "autosave": {"controls": place_controls(state), "values": {"autosave": shown(state)}},
@@ -90,19 +134,13 @@ class ClusterExportTab(StepsExportTab[ExplorerState]):
 
 def place_controls(state: ExplorerState) -> list[dict[str, Any]]:
     """Describe where the model is saved, and the question whether a model there may be replaced."""
-    question: list[tuple[str, str]] = []
-    if state.asked is not None:
-        question = [("replace", f"Replace “{state.asked.name}”"), ("leave", "Leave it")]
-    return [
-        {
-            "name": "autosave",
-            "kind": "text",
-            "label": "Save the model after every step to",
-            "placeholder": "a file name, such as heart.npz",
-            "help": "Names, notes and merges are kept in it.",
-        },
-        *({"name": name, "kind": "button", "label": label} for name, label in question),
-    ]
+    label, example = "Save the model after every step to", "a file name, such as heart.npz"
+    help = "Names, notes and merges are kept in it."
+    place = controls.text("autosave", label, placeholder=example, help=help)
+    if state.asked is None:
+        return [place]
+    replace = controls.button("replace", f"Replace “{state.asked.name}”")
+    return [place, replace, controls.button("leave", "Leave it")]
 
 
 def shown(state: ExplorerState) -> str:
@@ -155,12 +193,9 @@ def kept_at(state: ExplorerState) -> str:
 def model_place(path: Path) -> Path:
     """Return a path where a model may be saved: of the right ending, and of no other file."""
     if path.suffix.lower() != ".npz":
-        message = f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”."
-        raise ValueError(message)
+        refuse(f"Models are saved as .npz: name it “{path.stem or 'model'}.npz”.")
     if not path.parent.is_dir():
-        message = f"There is no folder “{path.parent}”: make it first, or name another."
-        raise ValueError(message)
+        refuse(f"There is no folder “{path.parent}”: make it first, or name another.")
     if (path.is_symlink() or path.exists()) and not is_model_file(path):
-        message = f"“{path.name}” is there and no model of lvmkit: name another file."
-        raise ValueError(message)
+        refuse(f"“{path.name}” is there and no model of lvmkit: name another file.")
     return path

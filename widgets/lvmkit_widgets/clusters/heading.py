@@ -12,7 +12,7 @@ from lvmkit_widgets.ui.words import small_counts
 def subtitle(state: ExplorerState) -> str:
     """Say how many patients, codes and clusters there are, and how the fit ended."""
     parts: Sequence[str] = [
-        _who(state) + _standing(state),
+        _who(state),
         weighted_by(state),
         f"{len(state.codes):,} codes",
         f"{len(state.clustering.clusters)} clusters",
@@ -24,23 +24,14 @@ def subtitle(state: ExplorerState) -> str:
 
 
 def _who(state: ExplorerState) -> str:
-    """Say who is shown; not how many where few are, and not of how many where few are not."""
-    n, total = len(state.assignment.rows), state.patients.n_patients
-    if n == total:
-        return f"{n:,} patients"
-    rule = state.disclosure
+    """Say who is shown and what they stand for; not how many where few are, nor of how many where few are not."""
+    n, total, rule = len(state.assignment.rows), state.patients.n_patients, state.disclosure
     shown = f"<{rule.threshold}" if n < rule.level else f"{n:,}"
-    if total - n >= rule.level:
+    if total - n > 0 and total - n >= rule.level:
         shown += f" of {total:,}"
-    return f"{shown} patients ({state.view.subset.text})"
-
-
-def _standing(state: ExplorerState) -> str:
-    """Say what those who are shown stand for, unless their number is hidden."""
-    weights = state.weights
-    n, total = len(state.assignment.rows), state.patients.n_patients
-    few = n < state.disclosure.level or is_few(total - n, state.disclosure.level)
-    return "" if weights is None or few else f", stand for {weights.sum():,.0f}"
+    who = f"{n:,} patients" if n == total else f"{shown} patients ({state.view.subset.text})"
+    weights, few = state.weights, n < rule.level or is_few(total - n, rule.level)
+    return who if weights is None or few else f"{who}, stand for {weights.sum():,.0f}"
 
 
 def share_word(state: ExplorerState) -> str:

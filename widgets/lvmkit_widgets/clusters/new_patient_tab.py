@@ -10,13 +10,14 @@ from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import present, read_codes
 from lvmkit_widgets.clusters.patients_tab import STEPS
 from lvmkit_widgets.clusters.state import ExplorerState, NewPatient
+from lvmkit_widgets.ui.controls import button, check, column, multiselect, textarea
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 
 POSTERIORS = [
-    {"key": "label", "label": "Cluster", "kind": "text"},
-    {"key": "posterior", "label": "Probability", "kind": "bar", "max": 1},
-    {"key": "share", "label": "Of all patients", "kind": "percent"},
+    column("label", "Cluster"),
+    column("posterior", "Probability", "bar", max=1),
+    column("share", "Of all patients", "percent"),
 ]
 ANSWER = ("posteriors", "arithmetic", "arithmetic_codes")
 
@@ -52,13 +53,8 @@ class NewPatientTab(Tab[ExplorerState]):
                 columns=STEPS, page_size=30, visible=False, needs_python=True
             ),
         }
-        right = ["newcomer_answer", "posteriors"]
-        self.layout = [
-            {"row": ["newcomer", right], "widths": [1, 1]},
-            "arithmetic",
-            "arithmetic_codes",
-        ]
-
+        top = {"row": ["newcomer", ["newcomer_answer", "posteriors"]], "widths": [1, 1]}
+        self.layout = [top, "arithmetic", "arithmetic_codes"]
         self.events = {
             "newcomer.pressed": lambda state, _: state.replace(newcomer=self._entered()),
             "posteriors.pick": lambda state, id: state.replace(
@@ -80,26 +76,14 @@ class NewPatientTab(Tab[ExplorerState]):
 
 def controls_of(state: ExplorerState) -> list[dict[str, Any]]:
     """Describe the form."""
+    options = [[code, state.patients.title(code)] for code in state.codes]
+    counts = state.counts()
+    common = [counts.codes[j] for j in np.argsort(-np.nan_to_num(counts.totals))[:3]]
     return [
-        {
-            "name": "typed",
-            "kind": "textarea",
-            "label": "Codes",
-            "rows": 2,
-            "placeholder": "for instance: " + common_codes(state),
-        },
-        {
-            "name": "picked",
-            "kind": "multiselect",
-            "label": "Diagnoses by name",
-            "options": [[code, state.patients.title(code)] for code in state.codes],
-        },
-        {
-            "name": "unknown",
-            "kind": "check",
-            "label": "Other codes are unknown (else: the patient does not have them)",
-        },
-        {"name": "assign", "kind": "button", "label": "Find the cluster", "primary": True},
+        textarea("typed", "Codes", rows=2, placeholder=f"for instance: {' '.join(common)}"),
+        multiselect("picked", "Diagnoses by name", options),
+        check("unknown", "Other codes are unknown (else: the patient does not have them)"),
+        button("assign", "Find the cluster", primary=True),
     ]
 
 
@@ -123,7 +107,10 @@ def answer_of(state: ExplorerState) -> Fields:
     chosen = new.cluster if new.cluster in clustering.ids else best
     evidence = explain(clustering, marked, chosen, absent_known=certain)
     label = clustering.cluster(chosen).label
-    shown["posteriors"] |= {"rows": rows_of(state, evidence.posteriors), "selected": chosen}
+    labels, weights = state.counts().cluster_labels, map(float, clustering.weights)
+    listed = zip(clustering.ids, labels, evidence.posteriors, weights, strict=True)
+    rows = [dict(zip(("id", "label", "posterior", "share"), one, strict=True)) for one in listed]
+    shown["posteriors"] |= {"rows": rows, "selected": chosen}
     shown["arithmetic"]["text"] = (
         f"**For “{label}”**: start with its share of all patients, and let each code multiply "
         f"the odds. The end is {evidence.posterior:.1%}. Pick another cluster above for its own."
@@ -131,17 +118,3 @@ def answer_of(state: ExplorerState) -> Fields:
     steps = steps_in_words(evidence, clustering, state.patients.titles)
     shown["arithmetic_codes"]["rows"] = steps
     return {"newcomer_answer": answer, **shown}
-
-
-def rows_of(state: ExplorerState, posteriors: tuple[float, ...]) -> list[dict[str, Any]]:
-    """List the clusters with the probability of each."""
-    clustering, labels = state.clustering, state.counts().cluster_labels
-    rows = zip(clustering.ids, labels, posteriors, clustering.weights, strict=True)
-    keys = ("id", "label", "posterior", "share")
-    return [dict(zip(keys, (id, label, p, float(w)), strict=True)) for id, label, p, w in rows]
-
-
-def common_codes(state: ExplorerState, max_items: int = 3) -> str:
-    """Name the most frequent codes, as an example of what to type."""
-    totals = np.nan_to_num(state.counts().totals)
-    return " ".join(state.counts().codes[j] for j in np.argsort(-totals)[:max_items])

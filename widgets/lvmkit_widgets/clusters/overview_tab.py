@@ -7,37 +7,34 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
-from lvmkit.charts import (
-    frequencies_chart,
-    frequencies_table,
-    heatmap_matrix,
-    relevance_summary,
-    svg,
-)
+from lvmkit import charts
 from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
+from lvmkit_widgets.clusters import codes_tab
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import column, number
 from lvmkit_widgets.ui.heatmap import heat_fields
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Heat, Picture, Table
 
 SUMMARY = [
-    {"key": "label", "label": "Cluster", "kind": "text"},
-    {"key": "n", "label": "Patients", "kind": "integer"},
-    {"key": "share", "label": "Share", "kind": "percent"},
-    {"key": "codes", "label": "What marks it", "kind": "text"},
+    column("label", "Cluster"),
+    column("n", "Patients", "integer"),
+    column("share", "Share", "percent"),
+    column("codes", "What marks it"),
 ]
-
-
-STANDS_FOR = {
-    "key": "estimate",
-    "label": "Stand for",
-    "kind": "integer",
-    "help": "Sum of the weights: how many of the population these patients stand for. Shares are of these.",
-}
+SUMMARY_HELP = (
+    "The most relevant codes of each cluster at the balance λ chosen under “What marks it”."
+)
+FREQUENCIES_HELP = "Each bar is the share of a cluster's patients who have the code."
+HEAT_HELP = (
+    "Each line is a patient, or the mean of a few; lines of a cluster stand together, similar patients next to each "
+    "other. Yellow: has the code; hatched: not shown, because few patients have it or lack it. Turn the wheel to zoom."
+)
+STANDS_FOR = f"{codes_tab.STANDS_FOR} Shares are of these."
 
 
 class OverviewTab(Tab[ExplorerState]):
@@ -49,29 +46,18 @@ class OverviewTab(Tab[ExplorerState]):
         super().__init__()
         summary = Table(
             title="The clusters",
-            help="The most relevant codes of each cluster at the balance λ chosen under “What "
-            "marks it”.",
+            help=SUMMARY_HELP,
             columns=SUMMARY,
             key="cluster",
             page_size=30,
             download="clusters.csv",
         )
-        frequencies = Picture(
-            title="How frequent the commonest codes are",
-            help="Each bar is the share of a cluster's patients who have the code.",
-            download="disease-frequencies",
-        )
-        heat = Heat(
-            title="Patients by codes",
-            help="Each line is a patient, or the mean of a few; lines of a cluster stand together, "
-            "similar patients next to each other. Yellow: has the code; hatched: not shown, because "
-            "few patients have it or lack it. Turn the wheel to zoom.",
-        )
+        title, file = "How frequent the commonest codes are", "disease-frequencies"
         self.components = {
             "summary": summary,
             "overview_options": Form(inline=True),
-            "frequencies": frequencies,
-            "heat": heat,
+            "frequencies": Picture(title=title, help=FREQUENCIES_HELP, download=file),
+            "heat": Heat(title="Patients by codes", help=HEAT_HELP),
         }
         self.layout = ["summary", "overview_options", "frequencies", "heat"]
         self.events = {
@@ -84,24 +70,15 @@ class OverviewTab(Tab[ExplorerState]):
     def fields(self, state: ExplorerState) -> Fields:
         """Show all clusters."""
         counts = state.counts()
-        weighted = counts.weighted is not None
-        columns = [*SUMMARY, STANDS_FOR] if weighted else SUMMARY  # last: narrow pages cut it off
-        top = {
-            "name": "top",
-            "kind": "range",
-            "label": "Codes in the pictures",
-            "min": 5,
-            "max": 40,
-            "step": 1,
-        }
+        estimate = column("estimate", "Stand for", "integer", help=STANDS_FOR)
+        # last: narrow pages cut it off
+        columns = SUMMARY if counts.weighted is None else [*SUMMARY, estimate]
+        top = number("top", "Codes in the pictures", kind="range", min=5, max=40)
         alt = f"{share_word(state)} of patients with each of the {state.top} commonest codes, by cluster."
         heat = fields_of_heat(state, state.assignment, tuple(state.clustering.labels))
+        rows = summary_rows(state, counts)
         return {
-            "summary": {
-                "columns": columns,
-                "rows": summary_rows(state, counts),
-                "selected": state.cluster,
-            },
+            "summary": {"columns": columns, "rows": rows, "selected": state.cluster},
             "overview_options": {"controls": [top], "values": {"top": state.top}},
             "frequencies": {"svg": draw_frequencies(state, counts), "alt": alt},
             "heat": {**heat, "selected": state.cluster, "code": state.code},
@@ -116,7 +93,7 @@ def set_top(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
 @remembered
 def summary_rows(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     """Return table 1 of Ruffini 2017."""
-    table = relevance_summary(counts, balance=state.balance, top=5)
+    table = charts.relevance_summary(counts, balance=state.balance, top=5)
     sizes = zip(table["n"], state.assignment.sizes, strict=True)
     n = [shown_count(shown, whole, state.disclosure.threshold) for shown, whole in sizes]
     table = table.assign(n=pd.Series(n, index=table.index, dtype=object))
@@ -131,13 +108,15 @@ def summary_rows(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any
 @remembered
 def draw_frequencies(state: ExplorerState, counts: CodeCounts) -> str:
     """Draw how frequent the commonest codes are."""
-    return svg(frequencies_chart(frequencies_table(counts, top=state.top), width=900))
+    return charts.svg(
+        charts.frequencies_chart(charts.frequencies_table(counts, top=state.top), width=900)
+    )
 
 
 @remembered
 def order_of_heat(state: ExplorerState, a: Assignment) -> Any:
     """Order the patients for the heat map."""
-    return heatmap_matrix(
+    return charts.heatmap_matrix(
         a.X, a.labels, top=40, clusters=a.ids.tolist(), feature_names=state.codes, max_rows=2000
     )
 

@@ -9,25 +9,24 @@ import numpy as np
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.mixtures.explanation import explain, steps_in_words
 from lvmkit.mixtures.patients import borderline, codes_of, typical
-from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
+from lvmkit_widgets.clusters.attributes_tab import who, who_columns
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, Text
+from lvmkit_widgets.ui.words import first_of
 
+FACTOR = (
+    "By how much this multiplies the odds of the cluster; below 1 speaks against it. Odds are the probability divided "
+    "by that of all other clusters."
+)
 STEPS = [
-    {"key": "step", "label": "Step", "kind": "text"},
-    {"key": "inside", "label": "In the cluster", "kind": "percent"},
-    {"key": "outside", "label": "Elsewhere", "kind": "percent"},
-    {
-        "key": "factor",
-        "label": "Odds ×",
-        "kind": "number",
-        "digits": 2,
-        "help": "By how much this multiplies the odds of the cluster; below 1 speaks against it. "
-        "Odds are the probability divided by that of all other clusters.",
-    },
-    {"key": "probability", "label": "Probability then", "kind": "bar", "max": 1},
+    column("step", "Step"),
+    column("inside", "In the cluster", "percent"),
+    column("outside", "Elsewhere", "percent"),
+    column("factor", "Odds ×", "number", digits=2, help=FACTOR),
+    column("probability", "Probability then", "bar", max=1),
 ]
 LISTED = 20  # patients of each kind
 CODES_SHOWN = 8  # of a patient, in a table of patients
@@ -88,24 +87,17 @@ def lists_of(state: ExplorerState, a: Assignment) -> dict[str, dict[str, Any]]:
         "typical": typical(a, position, state.clustering.centers, count=LISTED),
         "borderline": borderline(a, position, count=LISTED),
     }
-    columns = columns_of(state)
+    columns = [
+        column("row", "Row", "integer"),
+        column("certainty", "Belongs here", "percent"),
+        column("next", "Next cluster"),
+        *who_columns(state.patients.cohort.obs),
+        column("codes", "Codes"),
+    ]
     return {
         name: {"columns": columns, "rows": [row_of(state, i) for i in places], "page": 0}
         for name, places in found.items()
     }
-
-
-def columns_of(state: ExplorerState) -> list[dict[str, Any]]:
-    """Columns of a list of patients."""
-    shown = [column_title(name) for name in FIRST if name in state.patients.cohort.obs]
-    who = {"key": "who", "label": ", ".join(shown), "kind": "text"}
-    return [
-        {"key": "row", "label": "Row", "kind": "integer"},
-        {"key": "certainty", "label": "Belongs here", "kind": "percent"},
-        {"key": "next", "label": "Next cluster", "kind": "text"},
-        *([who] if shown else []),
-        {"key": "codes", "label": "Codes", "kind": "text"},
-    ]
 
 
 def row_of(state: ExplorerState, place: int) -> dict[str, Any]:
@@ -113,16 +105,14 @@ def row_of(state: ExplorerState, place: int) -> dict[str, Any]:
     a = state.assignment
     second = a.runner_up[place]
     codes = codes_of(a.X[[place]], state.codes)
-    titles = [state.patients.titles.get(c) or c for c in codes[:CODES_SHOWN]]
-    more = f" and {len(codes) - CODES_SHOWN} more" if len(codes) > CODES_SHOWN else ""
-    record = state.patients.cohort.obs.iloc[a.rows[place]]
+    titles = [state.patients.titles.get(c) or c for c in codes]
     near = f"{state.counts().cluster_labels[second]} ({a.posterior[place, second]:.1%})"
     return {
         "row": int(a.rows[place]) + 1,
         "certainty": float(a.certainty[place]),
         "next": near if len(a.ids) > 1 else "",
-        "who": attributes_text(record, [name for name in FIRST if name in record]),
-        "codes": "; ".join(titles) + more,
+        "who": who(state.patients.cohort.obs, int(a.rows[place])),
+        "codes": first_of(titles, CODES_SHOWN),
     }
 
 

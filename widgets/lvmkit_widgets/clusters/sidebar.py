@@ -8,6 +8,7 @@ from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.analysis import marks
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.controls import button, hide_counts, note, text
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, StepsBar, Tab
 from lvmkit_widgets.ui.widgets import ClusterList, Form
@@ -36,8 +37,17 @@ class ClusterSidebar(Tab[ExplorerState]):
     def fields(self, state: ExplorerState) -> Fields:
         """List the clusters, and show what is said of the one that is picked."""
         cluster = state.clustering.cluster(state.cluster)
-        name, note = (cluster.name, cluster.note) if state.typed is None else state.typed
-        form = {"controls": controls_of(cluster.id), "values": {"name": name, "note": note}}
+        name, said = (cluster.name, cluster.note) if state.typed is None else state.typed
+        controls = [
+            text(
+                "name",
+                f"Name of cluster {cluster.id}",
+                placeholder="for instance: Heart and kidney",
+            ),
+            text("note", "Note", placeholder="what it may mean, what to check", wide=True),
+            button("keep", "Keep"),
+        ]
+        form = {"controls": controls, "values": {"name": name, "note": said}}
         sizes = {"items": items_of(state, state.counts()), "selected": state.cluster}
         return {"sizes": sizes, "naming": form}
 
@@ -57,31 +67,15 @@ def set_typed(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
     return state.replace(typed=(str(values.get("name") or ""), str(values.get("note") or "")))
 
 
-def controls_of(id: int) -> list[dict[str, Any]]:
-    """Describe what can be said of a cluster."""
-    return [
-        {
-            "name": "name",
-            "kind": "text",
-            "label": f"Name of cluster {id}",
-            "placeholder": "for instance: Heart and kidney",
-        },
-        {
-            "name": "note",
-            "kind": "text",
-            "label": "Note",
-            "placeholder": "what it may mean, what to check",
-            "wide": True,
-        },
-        {"name": "keep", "kind": "button", "label": "Keep"},
-    ]
-
-
 @remembered
 def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     """Describe each cluster; a hidden one without share."""
     hints, least = marks(counts), state.disclosure.threshold
-    more = [_more(counts, row) for row in range(len(counts.sizes))]
+    sums = () if counts.weighted is None else counts.weighted.sizes
+    estimates = [stands_for(*pair) for pair in zip(sums, counts.sizes, strict=False)]
+    more = [{} if n is None else {"more": f"stand for {n:,}"} for n in estimates] or [{}] * len(
+        hints
+    )
     return [
         {
             "id": cluster.id,
@@ -89,18 +83,10 @@ def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
             "n": shown_count(counts.sizes[row], state.assignment.sizes[row], least),
             "share": counts.weights[row],
             "note": cluster.note or hints[row],
-            **({"more": more[row]} if more[row] else {}),
+            **more[row],
         }
         for row, cluster in enumerate(state.clustering.clusters)
     ]
-
-
-def _more(counts: CodeCounts, row: int) -> str:
-    """Say what the patients of a cluster stand for, of data with weights."""
-    if counts.weighted is None:
-        return ""
-    estimate = stands_for(counts.weighted.sizes[row], counts.sizes[row])
-    return "" if estimate is None else f"stand for {estimate:,}"
 
 
 class ClusterStepsBar(StepsBar[ExplorerState]):
@@ -109,12 +95,8 @@ class ClusterStepsBar(StepsBar[ExplorerState]):
     def options(self, state: ExplorerState) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the other controls and their values."""
         history, rule = state.history, state.disclosure
-        where = f"Step {history.position} of {len(history.steps) - 1}"
-        controls = [
-            {"name": "where", "kind": "note", "label": where},
-            {"name": "hide", "kind": "check", "label": f"Hide counts below {rule.threshold}"},
-        ]
-        return controls, {"hide": rule.on_screen}
+        where = note(f"Step {history.position} of {len(history.steps) - 1}", "where")
+        return [where, hide_counts(rule)], {"hide": rule.on_screen}
 
     def take(self, state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
         """Hide or show small counts."""

@@ -6,13 +6,14 @@ from typing import Any
 
 from lvmkit.charts import svg
 from lvmkit.charts.path_curves import path_curves_chart, path_curves_table
-from lvmkit_widgets.covariates.state import PathState
-from lvmkit_widgets.covariates.tables import accuracies_told, likelihoods
+from lvmkit_widgets.covariates.state import PathState, accuracies_told, likelihoods
+from lvmkit_widgets.ui.controls import button, number
 from lvmkit_widgets.ui.history import undo_buttons
 from lvmkit_widgets.ui.page import shortened
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab, pressed
 from lvmkit_widgets.ui.widgets import Form, Picture, StepSlider, Text
+from lvmkit_widgets.ui.words import refuse
 
 ABOUT = (
     "**ν** (say “nu”) is how strongly similar covariates are pulled together: on the left each stands alone with "
@@ -25,6 +26,10 @@ LIKELIHOOD = (
     "needs; its highest point is the solution to start with. "
 )
 ACCURACY = "Accuracy on the training data always flatters; accuracy on other data or by cross-validation does not. "
+BEST = (
+    "The one to start with: it explains the classes best for the number of weights that it needs."
+)
+CROSS = "The fewest clusters whose mean is within one standard error of the best."
 CLICK = "Click on the curves to look at a solution."
 
 
@@ -54,11 +59,12 @@ class PathForm(Tab[PathState]):
     def fields(self, state: PathState) -> Fields:
         """Show the ways to choose a solution, and the curves."""
         buttons = [*controls_of(state), *undo_buttons(state.history)]
-        curves = {
-            "svg": draw_curves(state, state.step),
-            "alt": curves_text(state, state.step),
-            "help": curves_help(state),
-        }
+        told = accuracies_told(state)
+        what = (
+            ", the marginal likelihood and the accuracy" if told else " and the marginal likelihood"
+        )
+        help = SHOWN.format(what) + LIKELIHOOD + (ACCURACY if told else "") + CLICK
+        curves = {"svg": draw_curves(state), "alt": curves_text(state), "help": help}
         values = {"k": int(state.solution.n_clusters)}
         return {"choose": {"controls": buttons, "values": values}, "curves": curves}
 
@@ -72,32 +78,18 @@ class PathForm(Tab[PathState]):
             return pressed(state, name)
         k = self.form.values.get("k")
         if k is None:
-            message = "Say how many clusters there shall be."
-            raise ValueError(message)
+            refuse("Say how many clusters there shall be.")
         return state.choose_n_clusters(int(k))
 
 
 def controls_of(state: PathState) -> list[dict[str, Any]]:
     """Describe the ways to choose a solution."""
-    best = {
-        "name": "best",
-        "kind": "button",
-        "label": "Best by marginal likelihood",
-        "help": "The one to start with: it explains the classes best for the number of weights that it needs.",
-        "primary": True,
-    }
-    tried = {
-        "name": "cross",
-        "kind": "button",
-        "label": "By cross-validation",
-        "help": "The fewest clusters whose mean is within one standard error of the best.",
-    }
-    number = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
+    tried = button("cross", "By cross-validation", help=CROSS)
     return [
-        best,
+        button("best", "Best by marginal likelihood", help=BEST, primary=True),
         *([tried] if state.chosen is not None else []),
-        {**number, "max": len(state.names)},
-        {"name": "nearest", "kind": "button", "label": "Show nearest"},
+        number("k", "Number of clusters", max=len(state.names)),
+        button("nearest", "Show nearest"),
     ]
 
 
@@ -121,28 +113,19 @@ def option(state: PathState, step: int, *more: str) -> dict[str, str]:
     return {"label": state.describe(step), "note": "; ".join([*notes, *more])}
 
 
-def curves_help(state: PathState) -> str:
-    """Say what the curves are: of accuracies only where these are told."""
-    if not accuracies_told(state):
-        return SHOWN.format(" and the marginal likelihood") + LIKELIHOOD + CLICK
-    return (
-        SHOWN.format(", the marginal likelihood and the accuracy") + LIKELIHOOD + ACCURACY + CLICK
-    )
-
-
 @remembered
-def draw_curves(state: PathState, step: int) -> str:
-    """Draw the curves with a solution marked."""
-    table = path_curves_table(state.path, selected=step, held_out=state.held_out)
+def draw_curves(state: PathState) -> str:
+    """Draw the curves with the solution marked that is looked at."""
+    table = path_curves_table(state.path, selected=state.step, held_out=state.held_out)
     if not accuracies_told(state):
         table = table[table["quantity"].isin(["clusters", "marginal_likelihood"])]
     picture = svg(path_curves_chart(table, width=440, links=state.live))
     return shortened(picture)
 
 
-def curves_text(state: PathState, step: int) -> str:
-    """Say what the curves show at a solution."""
-    solution = state.path[step]
+def curves_text(state: PathState) -> str:
+    """Say what the curves show at the solution that is looked at."""
+    solution, step = state.solution, state.step
     told = f"{state.describe(step)}. Log marginal likelihood {likelihoods(state)[step]:,.1f}"
     if accuracies_told(state):
         told += f", accuracy on the training data {float(solution.accuracy):.3f}"

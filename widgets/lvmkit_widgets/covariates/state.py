@@ -11,14 +11,14 @@ from lvmkit.charts._merges import first_in, speaks_for
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
+from lvmkit.disclosure.text import coarse
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, refuse, require_numbered
 
 
 class HeldSolutions(NamedTuple):
     """What a saved page has room for."""
 
-    step: int  # The solution that it shows first
     steps: tuple[int, ...]  # Solutions
     trees: frozenset[tuple[int, int | None]]  # Solutions and clusters whose trees it has
 
@@ -76,9 +76,16 @@ class PathState(StepState[int]):
         return tuple(str(name) for name in np.asarray(self.path.classes).tolist())
 
     @property
+    @remembered
     def alone(self) -> Array:
         """Weights of the covariates (classes, covariates) at the smallest ν that does not leave them out."""
-        return weights_alone(self)
+        first = first_in([solution.labels for solution in self.path])
+        found = np.zeros((len(self.classes), len(self.names)))
+        for step in np.unique(first):
+            labels = np.asarray(self.path[int(step)].labels)
+            there = np.flatnonzero((first == step) & (labels >= 0))
+            found[:, there] = np.asarray(self.path[int(step)].cluster_coef)[:, labels[there]]
+        return found
 
     @property
     def weights(self) -> Array:
@@ -117,32 +124,31 @@ class PathState(StepState[int]):
     def choose(self, step: int) -> Self:
         """Look at another solution."""
         if not 0 <= step < len(self.path):
-            message = f"There is no solution {step}; the path has 0 to {len(self.path) - 1}."
-            raise ValueError(message)
+            refuse(f"There is no solution {step}; the path has 0 to {len(self.path) - 1}.")
         return self.step_to(int(step), f"Showed {self.describe(step)}", f"choose({int(step)})")
 
     def choose_best(self) -> Self:
         """Look at the solution with the highest marginal likelihood."""
         step = int(self.path.best)
-        told = f"Best by marginal likelihood: {self.describe(step)}"
-        return self.step_to(step, told, "choose_best()")
+        return self._show(step, "Best by marginal likelihood", "choose_best()")
 
     def choose_cross_validated(self) -> Self:
         """Look at the solution that cross-validation chooses."""
         if self.chosen is None:
-            message = "The path was made without cross-validation."
-            raise ValueError(message)
-        told = f"Chosen by cross-validation: {self.describe(self.chosen)}"
-        return self.step_to(self.chosen, told, "choose_cross_validated()")
+            refuse("The path was made without cross-validation.")
+        return self._show(self.chosen, "Chosen by cross-validation", "choose_cross_validated()")
 
     def choose_n_clusters(self, n_clusters: int) -> Self:
         """Look at the solution whose number of clusters is nearest."""
         if n_clusters < 1:
-            message = f"n_clusters is {n_clusters}; ask for at least one cluster."
-            raise ValueError(message)
+            refuse(f"n_clusters is {n_clusters}; ask for at least one cluster.")
         step = int(self.path.with_n_clusters(n_clusters))
-        told = f"Nearest to {counted(n_clusters, 'cluster')}: {self.describe(step)}"
-        return self.step_to(step, told, f"choose_n_clusters({n_clusters})")
+        near = f"Nearest to {counted(n_clusters, 'cluster')}"
+        return self._show(step, near, f"choose_n_clusters({n_clusters})")
+
+    def _show(self, step: int, why: str, code: str) -> Self:
+        """Look at a solution that was chosen in some way."""
+        return self.step_to(step, f"{why}: {self.describe(step)}", code)
 
     def follow(self, value: int) -> dict[str, Any]:
         """Keep the covariates in sight that were picked."""
@@ -164,10 +170,8 @@ class PathState(StepState[int]):
 
     def pick(self, cluster: int | None) -> Self:
         """Look at a cluster."""
-        if cluster is not None and not 0 <= cluster < int(self.solution.n_clusters):
-            n = int(self.solution.n_clusters)
-            message = f"There is no cluster {cluster}; they are numbered 0 to {n - 1}."
-            raise ValueError(message)
+        if cluster is not None:
+            require_numbered(cluster, int(self.solution.n_clusters), "cluster")
         kept = self.covariate
         if kept is not None and (cluster is None or self.labels[kept] != cluster):
             kept = None
@@ -177,28 +181,30 @@ class PathState(StepState[int]):
         """Look at the cluster of a covariate."""
         if covariate is None:
             return self.replace(covariate=None)
-        place = covariate
-        if isinstance(covariate, str):
-            if covariate not in self.names:
-                message = f"No covariate is called “{covariate}”."
-                raise ValueError(message)
-            place = self.names.index(covariate)
-        if not 0 <= int(place) < len(self.names):
-            message = (
-                f"There is no covariate {place}; they are numbered 0 to {len(self.names) - 1}."
-            )
-            raise ValueError(message)
-        cluster = int(self.labels[int(place)])
-        return self.replace(cluster=None if cluster < 0 else cluster, covariate=int(place))
+        if isinstance(covariate, str) and covariate not in self.names:
+            refuse(f"No covariate is called “{covariate}”.")
+        place = self.names.index(covariate) if isinstance(covariate, str) else int(covariate)
+        require_numbered(place, len(self.names), "covariate")
+        cluster = int(self.labels[place])
+        return self.replace(cluster=None if cluster < 0 else cluster, covariate=place)
 
 
-@remembered
-def weights_alone(state: PathState) -> Array:
-    """Return weights of the covariates (classes, covariates) at the smallest ν that does not leave them out."""
-    first = first_in([solution.labels for solution in state.path])
-    found = np.zeros((len(state.classes), len(state.names)))
-    for step in np.unique(first):
-        labels = np.asarray(state.path[int(step)].labels)
-        there = np.flatnonzero((first == step) & (labels >= 0))
-        found[:, there] = np.asarray(state.path[int(step)].cluster_coef)[:, labels[there]]
-    return found
+def likelihoods(state: PathState) -> Array:
+    """Return the log marginal likelihood of every solution, of people no finer than a pixel of its curve."""
+    values = np.asarray(state.path.log_marginal_likelihoods, dtype=float)
+    return coarse(values) if state.private else values
+
+
+def accuracies_told(state: PathState) -> bool:
+    """Tell whether accuracies give no small count away: not 1 to 10 people are classified wrongly, or rightly."""
+    if not state.private:
+        return True
+    path, n = state.path, int(state.path.n_samples)
+    known = [(path.accuracies, n)]
+    if state.held_out is not None:
+        known.append((state.held_out, state.n_held_out))
+    if path.cross_validation is not None:
+        known.append((path.cross_validation.mean, n))
+    shares = [(np.asarray(values, dtype=float), size) for values, size in known]
+    counts = np.concatenate([size * part for one, size in shares for part in (one, 1 - one)])
+    return not bool(((counts >= 0.5) & (counts < state.disclosure.threshold - 0.5)).any())

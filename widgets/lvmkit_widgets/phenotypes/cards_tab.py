@@ -50,14 +50,9 @@ class CardsTab(Tab[CardsState]):
 
     def fields(self, state: CardsState) -> Fields:
         """Show the cards, and what is said of them."""
-        row_name = state.row_name
-        cards = {
-            **numbers_of(state, state.phenotypes, state.figures),
-            "row_name": row_name,
-            "help": HELP.format(row_name=row_name),
-            "annotations": dict(state.annotations.to_annotations()["phenotypes"]),
-        }
-        return {"cards": cards}
+        said = {"annotations": dict(state.annotations.to_annotations()["phenotypes"])}
+        what = {"row_name": state.row_name, "help": HELP.format(row_name=state.row_name)}
+        return {"cards": {**numbers_of(state, state.phenotypes, state.figures), **what, **said}}
 
 
 def annotate(state: CardsState, told: dict[str, Any]) -> CardsState:

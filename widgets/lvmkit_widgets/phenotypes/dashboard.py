@@ -4,25 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
+from lvmkit.core.typing import Labels
+from lvmkit.mixtures.partition import Partition
 from lvmkit.sustain.count_cohort import CountCohort
+from lvmkit.sustain.phenotypes import GENERIC_MODE_NAMES
 from lvmkit.sustain.scored_model import fit_with_progress
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.phenotypes.cards_tab import CardsTab
-from lvmkit_widgets.phenotypes.export_tab import PhenotypeExportTab
 from lvmkit_widgets.phenotypes.fit_form import PhenotypeFitTab
-from lvmkit_widgets.phenotypes.heading import footer, left_out_of, subtitle
 from lvmkit_widgets.phenotypes.patient_tab import ScorePatientTab
 from lvmkit_widgets.phenotypes.patients_tab import PhenotypePatientsTab
-from lvmkit_widgets.phenotypes.score_cutoff import ScoreCut, reaching
-from lvmkit_widgets.phenotypes.state import CardsState
-from lvmkit_widgets.phenotypes.steps import PhenotypeStepsBar
+from lvmkit_widgets.phenotypes.state import CardsState, reaching
+from lvmkit_widgets.phenotypes.tables import EXPORTS, note_of
+from lvmkit_widgets.ui import controls
+from lvmkit_widgets.ui.tables import NotedExportTab
+from lvmkit_widgets.ui.tabs import StepsBar
 from lvmkit_widgets.ui.widgets import Status, Text
+from lvmkit_widgets.ui.words import counted, refuse, small_counts
 
-TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab, PhenotypeExportTab)
+WITHOUT_PATIENTS = (
+    "The model was loaded without its patients: pass the cohort to see how many have a phenotype, and what "
+    "codes mean."
+)
+TABS = (CardsTab, PhenotypePatientsTab, ScorePatientTab, PhenotypeFitTab)
 
 
 class ScoreCards(ExplorerBelow[CardsState]):
@@ -80,7 +91,7 @@ class ScoreCards(ExplorerBelow[CardsState]):
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._steps],
-            tabs=[part() for part in TABS],
+            tabs=[*(part() for part in TABS), NotedExportTab(EXPORTS, note_of)],
             title="Phenotypes",
         )
         self.stage.layout = [
@@ -106,26 +117,23 @@ class ScoreCards(ExplorerBelow[CardsState]):
         """
         state = self.state
         if state.people is None or not state.known:
-            message = "There are no patients to explore: pass the cohort to ScoreCards."
-            raise ValueError(message)
+            refuse("There are no patients to explore: pass the cohort to ScoreCards.")
         cohort = state.people.table(state.phenotypes)
         column = state.scores[:, state.phenotype]
         high = column >= state.level if state.level > 0 else column <= state.level
         if high.all() or not high.any():
             who = "Everybody scores" if high.all() else "Nobody scores"
-            message = f"{who} as high on phenotype {state.phenotype}: choose another level."
-            raise ValueError(message)
+            refuse(f"{who} as high on phenotype {state.phenotype}: choose another level.")
         label, reach = state.label(state.phenotype), reaching(state.level)
         told = state.levels_told(state.phenotype)
         if state.level not in told:
             instead = (
                 f"Choose {', '.join(map(reaching, told))}." if told else "No level avoids that."
             )
-            message = (
+            refuse(
                 f"How many score {reach} on phenotype {state.phenotype} would tell a number that its card hides. "
                 f"{instead} The list of patients shows them all."
             )
-            raise ValueError(message)
         names = f"Phenotype {label}: score {reach}", "All others"
         return ClusterExplorer(ScoreCut(cohort, high, names), cohort, name=self._name)
 
@@ -142,12 +150,8 @@ class ScoreCards(ExplorerBelow[CardsState]):
     def _heading(self, state: CardsState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
         title = f"Phenotypes of {self._name}" if self._name else "Phenotypes"
-        return {
-            "title": title,
-            "subtitle": subtitle(state),
-            "footer": footer(state),
-            "left_out": left_out_of(state),
-        }
+        told = {"subtitle": subtitle(state), "footer": footer(state)}
+        return {"title": title, "left_out": left_out_of(state), **told}
 
 
 def _fitted(model: Any, people: CountCohort | None) -> Any:
@@ -155,9 +159,117 @@ def _fitted(model: Any, people: CountCohort | None) -> Any:
     if hasattr(model, "factors_") or not hasattr(model, "max_score"):
         return model
     if people is None:
-        message = (
+        refuse(
             f"This {type(model).__name__} is not fitted, and there is no cohort to fit it to: "
             "call fit first, or pass the cohort."
         )
-        raise ValueError(message)
     return fit_with_progress(clone(model), people.cohort)
+
+
+class PhenotypeStepsBar(StepsBar[CardsState]):
+    """Undo and redo, who marks, and whether small counts are hidden."""
+
+    def options(self, state: CardsState) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Return the other controls and their values."""
+        shown = [controls.text("author", "Who marks", placeholder="your name (optional)")]
+        if state.private and state.known:
+            shown.append(controls.hide_counts(state.disclosure))
+        return shown, {"hide": state.disclosure.on_screen, "author": state.author}
+
+    def take(self, state: CardsState, values: dict[str, Any]) -> CardsState:
+        """Take the settings."""
+        author = " ".join(str(values.get("author") or "").split())
+        return state.replace(author=author).disclose(on_screen=bool(values.get("hide")))
+
+
+class ScoreCut(Partition):
+    """Two clusters: patients whose score reaches a level, and all others."""
+
+    # A score is that of a row of the cohort: it cannot be read off the row alone, because an explorer sees only which
+    # codes a row has, not how often.
+
+    def __init__(self, cohort: Any, high: Any, names: tuple[str, str]) -> None:
+        labels: Labels = np.where(np.asarray(high), 0, 1).astype(np.intp)
+        present, sizes = sparse.csr_array(cohort.X) > 0, np.bincount(labels, minlength=2)
+        centers = np.vstack([present[labels == k].sum(axis=0) for k in range(2)]) / sizes[:, None]
+        codes = [str(code) for code in cohort.var_names]
+        super().__init__(centers, sizes / len(labels), codes, names=names)
+        self.labels_ = labels
+
+    def placed(self, X: Any, rows: Labels) -> Any:
+        """Return 1 for the cluster of each row of the cohort, 0 for the other, (m, 2)."""
+        del X
+        return np.eye(2)[self.labels_[rows]]
+
+    def _cluster_of(self, rows: Any) -> Labels:
+        """Refuse rows of which nothing is known but their codes."""
+        del rows
+        refuse("Scores are known of the rows of this cohort only; score others by model.transform.")
+
+
+def subtitle(state: CardsState) -> str:
+    """Say how many patients, features and phenotypes there are, and how near they come."""
+    phenotypes = state.phenotypes
+    n = state.figures.total if state.known else ""
+    people = (f"{n:,}" if isinstance(n, int) else n) + f" {state.row_name}" if n else ""
+    features = [counted_mode(len(mode.codes), mode.name) for mode in phenotypes.modes]
+    # the fit rests on every count
+    fit = None if state.suppressing else getattr(state.model, "fit_", None)
+    parts = [
+        people,
+        *features,
+        counted(len(phenotypes), "phenotype"),
+        f"scores {phenotypes.low} to {phenotypes.high}".replace("-", "−"),
+        f"fit {float(fit):.3f}" if fit is not None else "",
+        "" if state.people is None else not_weighted(state.people.cohort),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def counted_mode(n: int, name: str) -> str:
+    """Write a number of features."""
+    plural = name[:-2] + "e" if name.endswith("sis") and n != 1 else name
+    return counted(n, "code" if name in GENERIC_MODE_NAMES else plural)
+
+
+def left_out_of(state: CardsState) -> str:
+    """Say what the model leaves out of the cohort, and whether it was fitted to others."""
+    people, phenotypes = state.people, state.phenotypes
+    if people is None:
+        return "" if state.known else WITHOUT_PATIENTS
+    told = []
+    for words, mode in zip(people.words, phenotypes.modes, strict=False):
+        unknown = len(set(words) - set(mode.codes))
+        absent = len(set(mode.codes) - set(words))
+        if unknown:
+            told.append(
+                f"{unknown:,} of the cohort's {len(words):,} codes are unknown to the model and left out."
+            )
+        if absent:
+            told.append(
+                f"{absent:,} of the model's {len(mode.codes):,} do not occur in the cohort."
+            )
+    n = len(phenotypes.fitted_scores)
+    if n != len(people):
+        fitted = f"{n:,} {state.row_name}" if n else f"{state.row_name} that are not stored with it"
+        told.append(
+            f"The model was fitted to {fitted}; the {len(people):,} of this cohort were scored with its phenotypes."
+        )
+    return " ".join(told)
+
+
+def footer(state: CardsState) -> str:
+    """Say what the numbers are."""
+    told = (
+        "Phenotypes are numbered as in the model, from 0. Scores are whole numbers found by SUSTain; λ scales them "
+        "to counts."
+    )
+    if not state.private or not state.known:
+        return told
+    small = small_counts(
+        state.disclosure.threshold,
+        hidden=state.suppressing,
+        seen="this screen, and what you print of it,",
+        saved="Files and saved pages",
+    )
+    return f"{told} {small}"

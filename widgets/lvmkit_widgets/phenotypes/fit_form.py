@@ -10,11 +10,13 @@ import numpy as np
 
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.ui.controls import button, number
 from lvmkit_widgets.ui.jobs import Cancelled, Progress
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.sync import asked_by
 from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form, Text
+from lvmkit_widgets.ui.words import refuse
 
 MOST, HIGHEST = 200, 100
 
@@ -35,7 +37,6 @@ class PhenotypeFitTab(Tab[CardsState]):
         told = Text(title="The model that is shown", needs_python=True)
         self.components = {"fit": self.form, "fitted": told}
         self.layout = {"row": ["fit", "fitted"]}
-
         self.events = {"fit.pressed": self._fit}
 
     def picks(self, state: CardsState) -> Fields:
@@ -52,11 +53,9 @@ class PhenotypeFitTab(Tab[CardsState]):
         """Fit what is asked for."""
         values = self.form.values
         if values.get("n_components") is None or values.get("max_score") is None:
-            message = "Say how many phenotypes to look for, and the largest score."
-            raise ValueError(message)
+            refuse("Say how many phenotypes to look for, and the largest score.")
         if any(float(values[name]) % 1 for name in ("n_components", "max_score")):
-            message = "The number of phenotypes and the largest score are whole numbers."
-            raise ValueError(message)
+            refuse("The number of phenotypes and the largest score are whole numbers.")
         job = state.plan_refit(int(values["n_components"]), max_score=int(values["max_score"]))
         at_once = asked_by.get() is None
         work = (lambda progress: job.work(heard_here(progress))) if at_once else job.work
@@ -67,17 +66,11 @@ class PhenotypeFitTab(Tab[CardsState]):
 def form_of(_: CardsState, phenotypes: Phenotypes) -> dict[str, Any]:
     """Describe the form, with the numbers of these phenotypes."""
     top = max([phenotypes.high, *(mode.high for mode in phenotypes.modes)])
-    number: dict[str, Any] = {"kind": "number", "min": 1, "step": 1}
+    levels = "Fewer levels are easier to read; more come nearer to the counts."
     controls = [
-        {**number, "name": "n_components", "label": "Number of phenotypes", "max": MOST},
-        {
-            **number,
-            "name": "max_score",
-            "label": "Largest score τ",
-            "max": HIGHEST,
-            "help": "Fewer levels are easier to read; more come nearer to the counts.",
-        },
-        {"name": "fit", "kind": "button", "label": "Fit", "primary": True},
+        number("n_components", "Number of phenotypes", max=MOST),
+        number("max_score", "Largest score τ", max=HIGHEST, help=levels),
+        button("fit", "Fit", primary=True),
     ]
     return {"controls": controls, "values": {"n_components": len(phenotypes), "max_score": top}}
 

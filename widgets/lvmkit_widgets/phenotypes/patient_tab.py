@@ -13,9 +13,11 @@ from lvmkit.sustain.entry_parser import counts_row, parse_entries
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.reconstruction import describe_error, explain_cells
 from lvmkit_widgets.phenotypes.state import EMPTY, CardsState
+from lvmkit_widgets.ui.controls import button, column, number, text, textarea
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
+from lvmkit_widgets.ui.words import refuse
 
 NOTHING = "The scores of a patient will stand here."
 HELP = (
@@ -39,10 +41,10 @@ class ScorePatientTab(Tab[CardsState]):
             sort=["score", "desc"],
             needs_python=True,
             columns=[
-                {"key": "label", "label": "Phenotype", "kind": "text"},
-                {"key": "score", "label": "Score", "kind": "integer"},
-                {"key": "weight", "label": "Weight λ", "kind": "integer"},
-                {"key": "share", "label": "Share with it", "kind": "percent"},
+                column("label", "Phenotype"),
+                column("score", "Score", "integer"),
+                column("weight", "Weight λ", "integer"),
+                column("share", "Share with it", "percent"),
             ],
         )
         cells = Table(
@@ -52,10 +54,10 @@ class ScorePatientTab(Tab[CardsState]):
             page_size=20,
             needs_python=True,
             columns=[
-                {"key": "what", "label": "Entry", "kind": "text"},
-                {"key": "seen", "label": "Counted", "kind": "number", "digits": 0},
-                {"key": "expected", "label": "Expected", "kind": "integer"},
-                {"key": "how", "label": "= λ · patient · feature", "kind": "text"},
+                column("what", "Entry"),
+                column("seen", "Counted", "number", digits=0),
+                column("expected", "Expected", "integer"),
+                column("how", "= λ · patient · feature"),
             ],
         )
         self.components = {
@@ -65,10 +67,8 @@ class ScorePatientTab(Tab[CardsState]):
             "newcomer_scores": scores,
             "newcomer_cells": cells,
         }
-        left = ["existing", "newcomer"]
-        right = ["newcomer_answer", "newcomer_scores"]
+        left, right = ["existing", "newcomer"], ["newcomer_answer", "newcomer_scores"]
         self.layout = [{"row": [left, right], "widths": [1, 1.2]}, "newcomer_cells"]
-
         self.events = {
             "existing.pressed": self._find,
             "newcomer.values": lambda state, values: state.replace(draft=values),
@@ -78,10 +78,8 @@ class ScorePatientTab(Tab[CardsState]):
 
     def initial(self, state: CardsState) -> Fields:
         """Say what rows are."""
-        existing = {
-            "title": f"One {state.one} of the cohort",
-            "visible": state.people is not None and state.known,
-        }
+        there = state.people is not None and state.known
+        existing = {"title": f"One {state.one} of the cohort", "visible": there}
         return {"existing": existing, "newcomer": {"title": f"Another {state.one}"}}
 
     def picks(self, state: CardsState) -> Fields:
@@ -92,14 +90,8 @@ class ScorePatientTab(Tab[CardsState]):
         """Show the forms, and the scores of the patient that is looked at."""
         if not state.live:
             return {}
-        who = {
-            "name": "who",
-            "kind": "text",
-            "label": "Id, or row",
-            "placeholder": "for instance: 1",
-        }
-        find = {"name": "find", "kind": "button", "label": "Show", "primary": True}
-        existing: dict[str, Any] = {"controls": [who, find]}
+        who = text("who", "Id, or row", placeholder="for instance: 1")
+        existing: dict[str, Any] = {"controls": [who, button("find", "Show", primary=True)]}
         if state.row is not None:
             existing["values"] = {"who": str(state.row + 1)}
         form = {"controls": controls_of(state, state.phenotypes)}
@@ -107,9 +99,9 @@ class ScorePatientTab(Tab[CardsState]):
 
     def _find(self, state: CardsState, _: str) -> Any:
         """Show a patient of the cohort."""
-        form: Any = self.components["existing"]
         assert state.people is not None
-        return quietly(state.replace(row=state.people.row_of(str(form.values.get("who") or ""))))
+        who = str(self.existing.values.get("who") or "")
+        return quietly(state.replace(row=state.people.row_of(who)))
 
 
 def quietly(state: CardsState) -> Any:
@@ -138,20 +130,18 @@ def with_entry(state: CardsState) -> dict[str, Any]:
     values, modes = state.draft, state.phenotypes.modes
     codes = [str(values.get(f"code{m}") or "").strip() for m in range(len(modes))]
     if not all(codes):
-        message = f"Choose {' and '.join(mode.name for mode in modes)} first."
-        raise ValueError(message)
+        refuse(f"Choose {' and '.join(mode.name for mode in modes)} first.")
     entry = f"{' + '.join(codes)}: {int(values.get('n') or 1)}"
-    text = str(values.get("entries") or "").rstrip()
+    entries = str(values.get("entries") or "").rstrip()
     emptied = {f"code{m}": "" for m in range(len(modes))}
-    return {**values, **emptied, "n": 1, "entries": f"{text}\n{entry}".strip()}
+    return {**values, **emptied, "n": 1, "entries": f"{entries}\n{entry}".strip()}
 
 
 def read(state: CardsState, entries: str) -> tuple[Cells, list[str]]:
     """Read entries, and what of them is not understood."""
     cells, unknown = parse_entries(entries, state.phenotypes)
     if not len(cells[1]):
-        message = f"No entry was understood. {'; '.join(unknown)}".strip()
-        raise ValueError(message)
+        refuse(f"No entry was understood. {'; '.join(unknown)}".strip())
     return cells, unknown
 
 
@@ -184,7 +174,7 @@ def scored(state: CardsState, who: str, scores: Any, cells: Cells, left_out: str
     """Show scores, and what they multiply out to."""
     phenotypes, shares = state.phenotypes, state.figures.prevalence
     with_score = int(np.count_nonzero(scores))
-    text = (
+    told = (
         f"**{who}** has a score on {with_score} of {len(phenotypes)} phenotypes. "
         f"{describe_error(phenotypes, scores, cells)}{left_out}"
     )
@@ -200,7 +190,7 @@ def scored(state: CardsState, who: str, scores: Any, cells: Cells, left_out: str
     ]
     explained = {"rows": explain_cells(phenotypes, scores, cells), "page": 0, "visible": True}
     return {
-        "newcomer_answer": {"text": text},
+        "newcomer_answer": {"text": told},
         "newcomer_scores": {"rows": rows, "visible": True},
         "newcomer_cells": explained,
     }
@@ -210,30 +200,17 @@ def scored(state: CardsState, who: str, scores: Any, cells: Cells, left_out: str
 def controls_of(_: CardsState, phenotypes: Phenotypes) -> list[dict[str, Any]]:
     """Describe the controls for a patient that is typed."""
     modes = phenotypes.modes
-    choices = [
-        {
-            "name": f"code{m}",
-            "kind": "text",
-            "label": mode.name.capitalize() if len(modes) > 1 else "Code",
-            "suggestions": [
-                [code, title or code] for code, title in zip(mode.codes, mode.titles, strict=True)
-            ],
-            "placeholder": "code or words of its meaning",
-        }
-        for m, mode in enumerate(modes)
-    ]
-    example = " + ".join(mode.codes[0] for mode in modes)
+    choices, hint = [], "code or words of its meaning"
+    for m, mode in enumerate(modes):
+        label = mode.name.capitalize() if len(modes) > 1 else "Code"
+        known = [[code, told or code] for code, told in zip(mode.codes, mode.titles, strict=True)]
+        choices.append(text(f"code{m}", label, suggestions=known, placeholder=hint))
+    example = f"for instance: {' + '.join(mode.codes[0] for mode in modes)}: 2"
     return [
         *choices,
-        {"name": "n", "kind": "number", "label": "How often", "min": 1, "step": 1},
-        {"name": "add", "kind": "button", "label": "Add"},
-        {
-            "name": "entries",
-            "kind": "textarea",
-            "label": "Entries, one on each line",
-            "rows": 4,
-            "placeholder": f"for instance: {example}: 2",
-        },
-        {"name": "score", "kind": "button", "label": "Score", "primary": True},
-        {"name": "empty", "kind": "button", "label": "Empty"},
+        number("n", "How often"),
+        button("add", "Add"),
+        textarea("entries", "Entries, one on each line", rows=4, placeholder=example),
+        button("score", "Score", primary=True),
+        button("empty", "Empty"),
     ]

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from lvmkit.mixtures.analysis import short
-from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
-from lvmkit_widgets.phenotypes.score_cutoff import reaching
-from lvmkit_widgets.phenotypes.state import CardsState
+from lvmkit_widgets.clusters.attributes_tab import who, who_columns
+from lvmkit_widgets.phenotypes.state import CardsState, reaching
+from lvmkit_widgets.ui.controls import button, column, select
 from lvmkit_widgets.ui.paging import FIRST_PAGE, turning
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table, Text
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, first_of
 
 PAGE = 12
 SCORED = 2  # place of the tab that shows how the scores of one patient come about
@@ -78,45 +78,32 @@ def controls_of(state: CardsState) -> list[dict[str, Any]]:
     """Describe the controls."""
     options = [[r, state.label(r)] for r in range(len(state.phenotypes))]
     levels = [[level, reaching(level)] for level in state.phenotypes.levels if level != 0]
-    explore = {
-        "name": "explore",
-        "kind": "button",
-        "label": "Open in the cluster explorer",
-        "help": "Below this dashboard: these patients against all others.",
-    }
+    below = "Below this dashboard: these patients against all others."
     return [
-        {
-            "name": "phenotype",
-            "kind": "select",
-            "label": "Phenotype",
-            "options": options,
-            "wide": True,
-        },
-        {"name": "level", "kind": "select", "label": "Score", "options": levels},
-        explore,
+        select("phenotype", "Phenotype", options, wide=True),
+        select("level", "Score", levels),
+        button("explore", "Open in the cluster explorer", help=below),
     ]
 
 
 def told_of(state: CardsState, n: int) -> str:
     """Say how many patients there are."""
     whole = len(state.scores)
-    share = f"{n / whole:.1%}"
     return (
-        f"**{counted(n, state.one)}** ({share} of {whole:,}) score {reaching(state.level)} "
+        f"**{counted(n, state.one)}** ({n / whole:.1%} of {whole:,}) score {reaching(state.level)} "
         f"on {state.label(state.phenotype)}."
     )
 
 
 def columns_of(state: CardsState) -> list[dict[str, Any]]:
     """Describe the columns of the list."""
-    shown = _attributes(state)
-    who = {"key": "who", "label": ", ".join(map(column_title, shown)), "kind": "text"}
+    assert state.people is not None
     return [
-        {"key": "row", "label": "Row", "kind": "integer"},
-        {"key": "score", "label": "Score", "kind": "integer"},
-        *([who] if shown else []),
-        {"key": "others", "label": "Other phenotypes", "kind": "text"},
-        {"key": "what", "label": "Most frequent", "kind": "text"},
+        column("row", "Row", "integer"),
+        column("score", "Score", "integer"),
+        *who_columns(state.people.obs),
+        column("others", "Other phenotypes"),
+        column("what", "Most frequent"),
     ]
 
 
@@ -125,11 +112,10 @@ def record_of(state: CardsState, row: int) -> dict[str, Any]:
     people = state.people
     assert people is not None
     scores = np.asarray(state.scores[row])
-    record = people.obs.iloc[row]
     return {
         "row": row + 1,
         "score": int(scores[state.phenotype]),
-        "who": attributes_text(record, _attributes(state)),
+        "who": who(people.obs, row),
         "others": other_scores(state, scores),
         "what": most_frequent(state, row),
     }
@@ -141,11 +127,10 @@ def other_scores(state: CardsState, scores: Any) -> str:
         int(r) for r in np.argsort(-scores, kind="stable") if scores[r] and r != state.phenotype
     ]
     told = []
-    for r in found[:SCORES_SHOWN]:
+    for r in found:
         name = state.annotations.of(r).name
         told.append(f"{r} ({short(name)}): {scores[r]}" if name else f"{r}: {scores[r]}")
-    more = f" and {len(found) - SCORES_SHOWN} more" if len(found) > SCORES_SHOWN else ""
-    return "; ".join(told) + more
+    return first_of(told, SCORES_SHOWN)
 
 
 def most_frequent(state: CardsState, row: int) -> str:
@@ -154,14 +139,8 @@ def most_frequent(state: CardsState, row: int) -> str:
     assert people is not None
     places, counts = people.cells(row, state.phenotypes)
     told = []
-    for c in range(min(len(counts), CODES_SHOWN)):
+    for c in range(len(counts)):
         names = [short(m.describe(int(axis[c]))) for m, axis in zip(modes, places, strict=True)]
         times = f" ({counts[c]:g}×)" if counts[c] != 1 else ""
         told.append(" × ".join(names) + times)
-    more = f" and {len(counts) - CODES_SHOWN} more" if len(counts) > CODES_SHOWN else ""
-    return "; ".join(told) + more
-
-
-def _attributes(state: CardsState) -> list[str]:
-    """List the attributes that are shown."""
-    return [] if state.people is None else [n for n in FIRST if n in state.people.obs]
+    return first_of(told, CODES_SHOWN)

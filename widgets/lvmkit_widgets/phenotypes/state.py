@@ -1,9 +1,9 @@
-"""State of the score cards: phenotypes, annotations, what is picked, and the history."""
+"""State of the score cards: phenotypes, their names, notes and marks, what is picked, and the history."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from typing import Any, ClassVar, Self
 
@@ -18,12 +18,66 @@ from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
 from lvmkit.sustain.scored_model import ScoredModel, fit_with_progress
 from lvmkit.sustain.similarity import match_phenotypes
-from lvmkit_widgets.phenotypes.annotations import MARKS, Annotations, tidied
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.tabs import Job
+from lvmkit_widgets.ui.words import refuse, require_numbered
 
+PHENOTYPES = "phenotypes"  # of annotations_
+LONGEST = {"name": 200, "note": 4_000, "by": 100}  # letters
+MARKS = {"": "undecided", "yes": "meaningful", "no": "not meaningful"}
 EMPTY: Mapping[str, Any] = {"entries": "", "n": 1}
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Name, note and mark of one phenotype."""
+
+    name: str = ""  # As typed
+    note: str = ""  # As typed
+    mark: str = ""  # Undecided, meaningful, or not meaningful
+    by: str = ""  # Who marked it, if that was told, and the day
+    on: str = ""  # Who marked it, if that was told, and the day
+
+
+NOTHING = Annotation()
+
+
+@dataclass(frozen=True)
+class Annotations:
+    """Annotations of all phenotypes: the unit of undo and redo."""
+
+    items: Mapping[int, Annotation] = field(default_factory=dict)  # Where anything is said
+
+    @classmethod
+    def saying(cls, items: Mapping[int, Annotation]) -> Annotations:
+        """Return annotations without those that say nothing."""
+        return cls({number: items[number] for number in sorted(items) if items[number] != NOTHING})
+
+    def of(self, phenotype: int) -> Annotation:
+        """Return what is said of a phenotype."""
+        return self.items.get(phenotype, NOTHING)
+
+    def replaced(self, phenotype: int, annotation: Annotation) -> Annotations:
+        """Say something else of a phenotype."""
+        return self.saying({**self.items, phenotype: annotation})
+
+    def carried_over(self, partners: Mapping[int, int]) -> Annotations:
+        """Say the same of other phenotypes, but for marks."""
+        kept = {new: self.of(old) for old, new in partners.items()}
+        return self.saying({r: replace(one, mark="", by="", on="") for r, one in kept.items()})
+
+    def to_annotations(self) -> dict[str, Any]:
+        """Return everything as JSON values, to keep with the model."""
+        said = {number: asdict(annotation).items() for number, annotation in self.items.items()}
+        return {PHENOTYPES: {str(n): {key: x for key, x in one if x} for n, one in said.items()}}
+
+    @classmethod
+    def kept_with(cls, n: int, notes: Any) -> Annotations:
+        """Read what `to_annotations` wrote; what cannot be understood is left out."""
+        known = notes.get(PHENOTYPES) if isinstance(notes, Mapping) else None
+        told = known if isinstance(known, Mapping) else {}
+        return cls.saying({r: _annotation(told.get(str(r))) for r in range(n)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,17 +130,17 @@ class CardsState(StepState[CardsView]):
     @property
     def phenotypes(self) -> Phenotypes:
         """Weights and scores of features."""
-        return self.view.read.phenotypes
+        return self.value.read.phenotypes
 
     @property
     def scores(self) -> Labels:
         """Scores of the patients (n, r); no rows where they are not known."""
-        return self.view.read.scores
+        return self.value.read.scores
 
     @property
     def annotations(self) -> Annotations:
         """What is said of the phenotypes."""
-        return self.view.annotations
+        return self.value.annotations
 
     @property
     def row_name(self) -> str:
@@ -116,7 +170,7 @@ class CardsState(StepState[CardsView]):
 
     def figures_of(self, threshold: int) -> DisclosedCounts:
         """Return the numbers of patients."""
-        return disclosed(self, self.view.read.counted, threshold)
+        return disclosed(self, self.value.read.counted, threshold)
 
     def label(self, phenotype: int) -> str:
         """Return the number of a phenotype, and its name."""
@@ -126,7 +180,7 @@ class CardsState(StepState[CardsView]):
 
     def rows_from(self, phenotype: int, level: int) -> Labels:
         """List the patients whose score reaches a level."""
-        self._require(phenotype)
+        require_numbered(phenotype, len(self.phenotypes), "phenotype")
         column = np.asarray(self.scores[:, phenotype])
         found = np.flatnonzero(column >= level if level >= 0 else column <= level)
         sign = 1 if level >= 0 else -1
@@ -172,9 +226,8 @@ class CardsState(StepState[CardsView]):
     def plan_refit(self, n_components: int, *, max_score: int) -> Job[Self]:
         """Prepare to fit again."""
         if self.people is None:
-            message = "There is nothing to fit: pass the cohort to ScoreCards."
-            raise ValueError(message)
-        people, old = self.people, self.view
+            refuse("There is nothing to fit: pass the cohort to ScoreCards.")
+        people, old = self.people, self.value
         model = clone(self.model).set_params(n_components=n_components, max_score=max_score)
         if not isinstance(getattr(model, "init", ""), str):
             model.set_params(init="best")
@@ -187,7 +240,7 @@ class CardsState(StepState[CardsView]):
             text = f"Fitted {n_components} phenotypes with scores up to {max_score}"
             code = f"refit({n_components}, max_score={max_score})"
             annotations = old.annotations.carried_over(pairs)
-            names = [annotation.name for _, annotation in annotations.items if annotation.name]
+            names = [one.name for one in annotations.items.values() if one.name]
             kept = f" Names kept: {', '.join(names)}." if names else ""
             fitted = state.step_to(CardsView(read, annotations), text, code)
             return fitted.replace(message=f"{text}.{kept}")
@@ -203,33 +256,53 @@ class CardsState(StepState[CardsView]):
 
     # -- inside ----------------------------------------------------------------------------------
 
-    def _require(self, phenotype: int) -> None:
-        """Refuse a phenotype that there is not."""
-        n = len(self.phenotypes)
-        if not 0 <= phenotype < n:
-            message = f"There is no phenotype {phenotype}; they are numbered 0 to {n - 1}."
-            raise ValueError(message)
-
     def _annotate(self, phenotype: int, text: str, code: str, **changes: str) -> Self:
         """Take a step that says something of a phenotype, unless it was said before."""
-        self._require(phenotype)
+        require_numbered(phenotype, len(self.phenotypes), "phenotype")
         known = self.annotations.of(phenotype)
         annotation = replace(known, **changes)
         if replace(annotation, on=known.on) == known:
             return self.tell(f"It was so already: {text}.", tone="done")
         annotations = self.annotations.replaced(phenotype, annotation)
-        return self.step_to(CardsView(self.view.read, annotations), text, code)
+        return self.step_to(CardsView(self.value.read, annotations), text, code)
 
     def follow(self, value: CardsView) -> dict[str, Any]:
         """Pick phenotypes that are there."""
-        n = len(value.read.phenotypes)
-        there = self.other is not None and self.other < n
-        kept = {"phenotype": min(self.phenotype, n - 1), "other": self.other if there else None}
-        same = value.read is self.view.read
-        return kept if same else kept | {"paging": FIRST_PAGE}
+        n, same = len(value.read.phenotypes), value.read is self.value.read
+        return {
+            "phenotype": min(self.phenotype, n - 1),
+            "other": None if self.other is None or self.other >= n else self.other,
+            "paging": self.paging if same else FIRST_PAGE,
+        }
 
 
 @remembered
 def disclosed(_: CardsState, counted: Any, threshold: int) -> DisclosedCounts:
     """Return numbers of patients without small ones."""
     return DisclosedCounts(counted, threshold)
+
+
+def reaching(level: int) -> str:
+    """Say which scores reach a level."""
+    return f"{level} or more" if level > 0 else f"−{-level} or less"
+
+
+def tidied(field: str, value: Any) -> str:
+    """Return a text as it is kept."""
+    if not isinstance(value, str):
+        message = f'{field} is {value!r}; pass a text, or "" to take it away.'
+        raise TypeError(message)
+    if field == "mark":
+        if value not in MARKS:
+            refuse(f"mark is {value!r}; it is one of {', '.join(map(repr, MARKS))}.")
+        return value
+    text = value.strip() if field == "note" else " ".join(value.split())
+    return text[: LONGEST[field]]
+
+
+def _annotation(known: Any) -> Annotation:
+    """Read what was said of one phenotype."""
+    told = known if isinstance(known, Mapping) else {}
+    texts = {name: told[name] for name in asdict(NOTHING) if isinstance(told.get(name), str)}
+    mark = texts.get("mark", "")
+    return Annotation(**{**texts, "mark": mark if mark in MARKS else ""})

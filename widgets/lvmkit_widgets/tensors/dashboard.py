@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
+from lvmkit.charts._modes import named_modes
 from lvmkit.core import arguments
 from lvmkit.disclosure import Disclosure
-from lvmkit_widgets.tensors import page
-from lvmkit_widgets.tensors.data import checked, modes_of, place_of, samples_of, solutions_of
-from lvmkit_widgets.tensors.export_tab import TensorExportTab
-from lvmkit_widgets.tensors.heading import FOOTER, subtitle
 from lvmkit_widgets.tensors.model_form import ModelForm
-from lvmkit_widgets.tensors.path_tab import PenaltyPathTab
-from lvmkit_widgets.tensors.samples_tab import SamplesTab
-from lvmkit_widgets.tensors.slices_tab import SlicesTab
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.path_tab import PenaltyPathTab, draw_sparsity, models_table
+from lvmkit_widgets.tensors.samples_tab import SamplesTab, samples_table
+from lvmkit_widgets.tensors.slices_tab import SlicesTab, entries_table, fields_of
+from lvmkit_widgets.tensors.state import HeldModels, TensorState, checked, samples_of
+from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
+from lvmkit_widgets.ui.tables import NotedExportTab, table_export
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
+from lvmkit_widgets.ui.words import counted_unless_few
 
 TITLE = "Clusters of tensors"
+NOTE = (
+    "Files for others hold totals: counts below {0}, and means and discriminants of clusters with fewer than {0} "
+    "samples, are hidden. Only the last one has a row for each sample. " + TWICE
+)
+ENTRIES = "Strength, discriminants and means of each."
+MODELS = "BIC, entries and sizes of clusters at every λ."
+SLICE = "The slice that is shown, as a picture for print."
+FOOTER = (
+    "Discriminants compare with cluster 0. Each model numbers its clusters anew, so that at another λ one may have "
+    "another number. Clusters and discriminants describe these data; they do not say what causes what."
+)
+HELD = 12  # models in a page, at most
+ROOM = 1_500_000  # bytes of means and discriminants; with more the page would grow too large
 
 
 class TensorExplorer(TabbedDashboard[TensorState]):
@@ -87,13 +102,13 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         private: bool = True,
         name: str = "",
     ) -> None:
-        solutions = solutions_of(checked(model), path)
+        names = getattr(X, "mode_names", None) if mode_names is None else mode_names
+        known = getattr(X, "labels", None) if labels is None else labels
         state = TensorState.of(
-            solutions,
-            place_of(solutions, model),
-            modes_of(model, X, mode_names, labels=labels),
+            model,
+            named_modes(np.shape(checked(model).means_)[1:], names, known),
+            path,
             sets=(samples_of(model, X, groups),),
-            path=path,
             disclosure=Disclosure(private=private, on_screen=False),
         )
         self._name = name
@@ -101,7 +116,12 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         super().__init__(
             {"status": Status()},
             frame=[ModelForm()],
-            tabs=[slices, PenaltyPathTab(), SamplesTab(), TensorExportTab(slices.drawn)],
+            tabs=[
+                slices,
+                PenaltyPathTab(),
+                SamplesTab(),
+                NotedExportTab(exports_of(slices.drawn), note_of),
+            ],
             title=TITLE,
             links=[
                 ("clusters.selected", "slices.cluster"),
@@ -120,14 +140,73 @@ class TensorExplorer(TabbedDashboard[TensorState]):
         self.show_state(state)
 
     def _page_state(self) -> TensorState:
-        """Return the state that a saved page shows."""
-        return page.page_state(self.state)
+        """Return the state that a saved page shows, with what it holds."""
+        state = self.state
+        return state.for_others.replace(held=HeldModels(state.index, tuple(held(state))))
 
-    def _page_cases(self, state: TensorState) -> Iterable[Cases[TensorState]]:
-        """Return what happens when the reader of a saved page moves λ."""
-        return page.cases(state)
+    def _page_cases(self, state: TensorState) -> Iterator[Cases[TensorState]]:
+        """Yield what happens when the reader of a saved page moves λ."""
+        models = {str(place): state.at(index) for place, index in enumerate(state.offered)}
+        if len(models) > 1:
+            yield Cases("model.selected", models)
 
     def _heading(self, state: TensorState) -> dict[str, str]:
         """Title, subtitle and footer."""
         title = f"{TITLE}: {self._name}" if self._name else TITLE
         return {"title": title, "subtitle": subtitle(state), "footer": FOOTER}
+
+
+def subtitle(state: TensorState) -> str:
+    """Say how many samples of which shape there are."""
+    modes, n = state.modes, len(state.samples.values)
+    shape = " × ".join(f"{size:,}" for size in modes.shape)
+    parts = [
+        state.samples.name if len(state.sets) > 1 else "",
+        counted_unless_few(n, "sample", state.disclosure),
+        f"{shape} ({' × '.join(modes.names)})",
+        state.title_of(state.index),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def held(state: TensorState) -> list[int]:
+    """Choose the models that a page holds: of the number of clusters that is looked at."""
+    along = list(state.along)
+    fields = fields_of(state, state.index)
+    size = len(fields["means"]) + len(fields["discriminants"])
+    room = int(np.clip(ROOM // max(size, 1), 1, HELD))
+    spread = np.linspace(0, len(along) - 1, min(room, len(along))).round().astype(int)
+    wanted = {state.index} | {i for i in along if state.solutions[i].best}
+    return sorted({along[i] for i in spread} | wanted)
+
+
+def exports_of(slice_picture: Callable[[TensorState], str]) -> tuple[Export[TensorState], ...]:
+    """List what can be taken away; the slice is drawn as the reader sees it."""
+    return (
+        table_export("entries", "Selected entries", entries_table, ENTRIES),
+        table_export("models", "Models", models_table, MODELS),
+        Export("slice", "Slice (SVG)", "slice.svg", slice_picture, SLICE),
+        Export(
+            "sparsity",
+            "Sparsity path (SVG)",
+            "sparsity-path.svg",
+            lambda state: draw_sparsity(state, state.index),
+            "The strength of entries against λ.",
+            offered=lambda state: state.solution.path is not None,
+        ),
+        page_export("tensors.html"),
+        steps_export("Repeats what was done here."),
+        table_export(
+            "labels",
+            "Cluster of each sample",
+            samples_table,
+            "One row per sample: keep it with the data.",
+            private="It has a row for every sample: keep it with the data.",
+            mark="",
+        ),
+    )
+
+
+def note_of(state: TensorState) -> str:
+    """Say what files hold."""
+    return NOTE.format(state.disclosure.threshold) if state.private else ""

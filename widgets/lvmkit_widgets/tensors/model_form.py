@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from lvmkit_widgets.tensors.disclosure import sizes_of
-from lvmkit_widgets.tensors.state import TensorState
+from lvmkit_widgets.tensors.state import TensorState, sizes_of
+from lvmkit_widgets.ui.controls import button, select
 from lvmkit_widgets.ui.history import undo_buttons
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab, pressed
@@ -18,6 +18,7 @@ ABOUT = (
     "how much each value counts in deciding between that cluster and cluster 0. With a larger **λ** fewer entries "
     "are selected: all others have a discriminant of 0 and tell clusters apart no longer."
 )
+BEST = "The model to start with: it explains the samples best for the number of entries it needs (BIC)."
 
 
 class ModelForm(Tab[TensorState]):
@@ -47,28 +48,15 @@ class ModelForm(Tab[TensorState]):
     def fields(self, state: TensorState) -> Fields:
         """Show the ways to choose a model, and the sizes of its clusters."""
         numbers = state.numbers
-        several: dict[str, Any] = {
-            "name": "k",
-            "kind": "select",
-            "label": "Number of clusters",
-            "options": [[k, str(k)] for k in numbers],
-        }
-        best = {
-            "name": "best",
-            "kind": "button",
-            "label": "Recommended",
-            "help": "The model to start with: it explains the samples best for the number of entries it needs (BIC).",
-            "primary": True,
-        }
-        form = {
-            "controls": [
-                *([several] if len(numbers) > 1 else []),
-                *([best] if len(state.solutions) > 1 else []),
-                *undo_buttons(state.history),
-            ],
-            "visible": len(state.solutions) > 1,
-            "values": {"k": state.solution.n_components},
-        }
+        several = select("k", "Number of clusters", [[k, str(k)] for k in numbers])
+        best = button("best", "Recommended", help=BEST, primary=True)
+        controls = [
+            *([several] if len(numbers) > 1 else []),
+            *([best] if len(state.solutions) > 1 else []),
+            *undo_buttons(state.history),
+        ]
+        values = {"k": state.solution.n_components}
+        form = {"controls": controls, "visible": len(state.solutions) > 1, "values": values}
         return {"choose": form, "clusters": {"items": items(state, state.index)}}
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from lvmkit.charts import (
-    sparsity_path_chart,
-    sparsity_path_table,
-    svg,
-    tensor_selection_chart,
-    tensor_selection_table,
+import numpy as np
+import pandas as pd
+
+from lvmkit import charts
+from lvmkit_widgets.tensors.state import (
+    TensorState,
+    groups_of,
+    rounded_bic,
+    sizes_of,
+    small_clusters,
 )
-from lvmkit_widgets.tensors.disclosure import groups_of, rounded_bic, small_clusters
-from lvmkit_widgets.tensors.state import TensorState
 from lvmkit_widgets.ui.page import shortened
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
@@ -67,13 +69,15 @@ class PenaltyPathTab(Tab[TensorState]):
         if state.solution.path is None:
             return {}
         alt = f"Strength of entries against λ. {state.title_of(index)}."
-        found = {
+        against = {"bic": "penalty"} | (
+            {"numbers": "n_components"} if len(state.numbers) > 1 else {}
+        )
+        bic, digits = rounded_bic(state)[index], 0 if state.suppressing else 1
+        told = f"{state.title_of(index)}: BIC {bic:,.{digits}f}."
+        return {
             "sparsity": {"svg": draw_sparsity(state, index), "alt": alt},
-            "bic": {"svg": draw_bic(state, index), "alt": bic_text(state, index)},
+            **{n: {"svg": draw_bic(state, index, x), "alt": told} for n, x in against.items()},
         }
-        if len(state.numbers) > 1:
-            found["numbers"] = {"svg": draw_numbers(state, index), "alt": bic_text(state, index)}
-        return found
 
 
 def pick_mark(state: TensorState, mark: dict[str, str]) -> TensorState:
@@ -96,53 +100,47 @@ def draw_sparsity(state: TensorState, index: int) -> str:
         and path.models[other.step] is other.model
         and small_clusters(state, i)
     ]
-    table = sparsity_path_table(
+    table = charts.sparsity_path_table(
         path, selected=one.step, hidden=hidden, mode_names=modes.names, labels=modes.labels
     )
-    return shortened(svg(sparsity_path_chart(table, width=620, links=state.live)))
+    return shortened(charts.svg(charts.sparsity_path_chart(table, width=620, links=state.live)))
 
 
 @remembered
-def draw_bic(state: TensorState, index: int) -> str:
-    """Draw BIC against λ."""
-    chart = tensor_selection_chart(
-        _table(state, index), against="penalty", width=460, links=state.live
-    )
-    return shortened(svg(chart))
-
-
-@remembered
-def draw_numbers(state: TensorState, index: int) -> str:
-    """Draw BIC against the number of clusters."""
-    chart = tensor_selection_chart(
-        _table(state, index), against="n_components", width=460, links=state.live
-    )
-    return shortened(svg(chart))
-
-
-def bic_text(state: TensorState, index: int) -> str:
-    """Say what the curves of BIC show at a model."""
-    bic = rounded_bic(state)[index]
-    return (
-        f"{state.title_of(index)}: BIC {bic:,.0f}."
-        if state.suppressing
-        else f"{state.title_of(index)}: BIC {bic:,.1f}."
-    )
-
-
-def _table(state: TensorState, index: int) -> Any:
-    """Tabulate BIC and error rates with a model marked."""
-    one = state.solutions[index]
-    table = _whole_table(state)
+def draw_bic(state: TensorState, index: int, against: Any) -> str:
+    """Draw BIC and error rates against λ, or against the number of clusters, with a model marked."""
+    one, table = state.solutions[index], _table(state)
     chosen = (table["n_components"] == one.n_components) & (table["step"] == one.step)
-    return table.assign(selected=chosen)
+    marked = table.assign(selected=chosen)
+    chart = charts.tensor_selection_chart(marked, against=against, width=460, links=state.live)
+    return shortened(charts.svg(chart))
 
 
 @remembered
-def _whole_table(state: TensorState) -> Any:
+def _table(state: TensorState) -> Any:
     """Tabulate BIC; error rates only where no count of groups is hidden, since they could be found from these."""
     truth = state.sets[0].groups
     if state.suppressing and truth is not None:
         counted = (groups_of(state, i, 0) for i in range(len(state.solutions)))
         truth = None if any(c is None or c.attrs["hidden"] for c in counted) else truth
-    return tensor_selection_table(state.path, truth=truth)
+    return charts.tensor_selection_table(state.path, truth=truth)
+
+
+def models_table(state: TensorState) -> pd.DataFrame:
+    """Return one row per model."""
+    bic = rounded_bic(state)
+    rows: list[dict[str, Any]] = [
+        {
+            "n_components": one.n_components,
+            "penalty": one.penalty,
+            "bic": bic[i],
+            "n_selected": one.n_selected,
+            "log_likelihood": float(getattr(one.model, "log_likelihood_", np.nan)),
+            "clusters": "; ".join(map(str, sizes_of(state, i)[0])),
+            "best": one.best,
+            "selected": i == state.index,
+        }
+        for i, one in enumerate(state.solutions)
+    ]
+    table = pd.DataFrame(rows)
+    return table.drop(columns="log_likelihood") if state.suppressing else table

@@ -5,18 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
-from lvmkit.charts import (
-    posterior_histogram_chart,
-    posterior_histogram_table,
-    structure_plot_chart,
-    structure_plot_table,
-    svg,
-)
+from lvmkit import charts
 from lvmkit.scores import adjusted_rand, error_rate
-from lvmkit_widgets.tensors.disclosure import groups_of
-from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.tensors.tables import samples_table
+from lvmkit_widgets.tensors.state import TensorState, groups_of
+from lvmkit_widgets.ui.controls import column, hide_counts, select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Table, Text
@@ -66,7 +60,6 @@ class SamplesTab(Tab[TensorState]):
             {"row": ["each", ["groups", "agreement"]], "widths": [1.6, 1]},
             {"row": ["certain", "border"], "widths": [1, 1.5]},
         ]
-
         self.events = {
             "which.values": set_options,
             "each.pick": lambda state, mark: describe(state, int(mark["sample"])),
@@ -96,10 +89,8 @@ class SamplesTab(Tab[TensorState]):
 def form_of(state: TensorState) -> dict[str, Any]:
     """Describe which samples are shown, and how."""
     options = [[i, f"{one.name} ({len(one.values):,})"] for i, one in enumerate(state.sets)]
-    sets = {"name": "set", "kind": "select", "label": "Samples", "options": options}
-    told = f"Hide counts below {state.disclosure.threshold}"
-    hide = {"name": "hide", "kind": "check", "label": told}
-    controls = [*([sets] if len(options) > 1 else []), *([hide] if state.private else [])]
+    controls = [select("set", "Samples", options)] if len(options) > 1 else []
+    controls += [hide_counts(state.disclosure)] if state.private else []
     values = {"set": state.shown_set, "hide": state.disclosure.on_screen}
     return {"controls": controls, "values": values, "visible": bool(controls)}
 
@@ -126,8 +117,8 @@ def describe(state: TensorState, sample: int) -> TensorState:
 def each_fields(state: TensorState) -> dict[str, Any]:
     """Draw the posteriors of each sample."""
     theta = state.posteriors(state.index)
-    table = structure_plot_table(theta, groups=state.samples.groups)
-    picture = svg(structure_plot_chart(table, width=760, picked=state.cluster))
+    table = charts.structure_plot_table(theta, groups=state.samples.groups)
+    picture = charts.svg(charts.structure_plot_chart(table, width=760, picked=state.cluster))
     alt = f"How likely each of {len(theta):,} samples belongs to each cluster."
     return {"svg": picture, "alt": alt}
 
@@ -135,12 +126,12 @@ def each_fields(state: TensorState) -> dict[str, Any]:
 @remembered
 def certain_fields(state: TensorState, index: int) -> dict[str, Any]:
     """Draw the histogram of largest posteriors."""
-    table = posterior_histogram_table(
+    table = charts.posterior_histogram_table(
         state.posteriors(index), threshold=state.disclosure.level or None
     )
     picked = state.cluster if index == state.index else None
     return {
-        "svg": svg(posterior_histogram_chart(table, width=440, picked=picked)),
+        "svg": charts.svg(charts.posterior_histogram_chart(table, width=440, picked=picked)),
         "alt": "Histograms of the largest posterior of the samples of each cluster.",
     }
 
@@ -151,12 +142,12 @@ def border_of(state: TensorState) -> dict[str, Any]:
     table = samples_table(state)
     found = table[table["posterior"] < DOUBTFUL].sort_values("posterior", kind="stable")[:MOST]
     columns = [
-        {"key": "sample", "label": "Sample", "kind": "text"},
-        *([{"key": "group", "label": "Group", "kind": "text"}] if "group" in table else []),
-        {"key": "cluster", "label": "Cluster", "kind": "integer"},
-        {"key": "posterior", "label": "Posterior", "kind": "percent"},
-        {"key": "second", "label": "or", "kind": "integer"},
-        {"key": "second_posterior", "label": "Posterior", "kind": "percent"},
+        column("sample", "Sample"),
+        *([column("group", "Group")] if "group" in table else []),
+        column("cluster", "Cluster", "integer"),
+        column("posterior", "Posterior", "percent"),
+        column("second", "or", "integer"),
+        column("second_posterior", "Posterior", "percent"),
     ]
     rows, empty = found.to_dict("records"), "No sample is in doubt."
     return {"columns": columns, "rows": rows, "page": 0, "empty": empty}
@@ -170,9 +161,9 @@ def groups_fields(state: TensorState, index: int) -> dict[str, Any]:
         return {"columns": [], "rows": [], "visible": False}
     k = state.solutions[index].n_components
     columns = [
-        {"key": "group", "label": "Group", "kind": "text"},
-        *({"key": f"c{j}", "label": f"Cluster {j}", "kind": "integer"} for j in range(k)),
-        {"key": "total", "label": "All", "kind": "integer"},
+        column("group", "Group"),
+        *(column(f"c{j}", f"Cluster {j}", "integer") for j in range(k)),
+        column("total", "All", "integer"),
     ]
     return {"columns": columns, "rows": table.to_dict("records"), "visible": True}
 
@@ -188,3 +179,18 @@ def agreement_text(state: TensorState, index: int) -> str:
         f"With the best matching of clusters to groups, {error_rate(groups, labels):.1%} of the samples are elsewhere "
         f"(error rate); adjusted Rand index {adjusted_rand(groups, labels):.2f}, where 1 is the same and 0 is chance."
     )
+
+
+def samples_table(state: TensorState) -> pd.DataFrame:
+    """Return the cluster of every sample: for this machine, not to be shared."""
+    theta = state.posteriors(state.index)
+    order = np.argsort(-theta, axis=1, kind="stable")
+    rows = np.arange(len(theta))
+    table = pd.DataFrame({"sample": state.samples.ids})
+    if state.samples.groups is not None:
+        table["group"] = state.samples.groups
+    table["cluster"], table["posterior"] = order[:, 0], theta[rows, order[:, 0]].round(6)
+    if theta.shape[1] > 1:
+        table["second"] = order[:, 1]
+        table["second_posterior"] = theta[rows, order[:, 1]].round(6)
+    return table

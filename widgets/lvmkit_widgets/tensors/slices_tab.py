@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import pandas as pd
 
 from lvmkit.charts import svg, tensor_slice_chart, tensor_slice_table
 from lvmkit.charts._modes import strongest
-from lvmkit_widgets.tensors.disclosure import shown_model, small_clusters
 from lvmkit_widgets.tensors.model_form import pick_cluster
-from lvmkit_widgets.tensors.state import TensorState
-from lvmkit_widgets.tensors.tables import entries_table
+from lvmkit_widgets.tensors.state import TensorState, shown_model, small_clusters, strengths
 from lvmkit_widgets.ui.component import packed
+from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, TensorSlices
@@ -25,6 +25,7 @@ HELP = (
     "value speaks for the cluster, against cluster 0. It takes into account how values go together, so it may be 0 "
     "where means differ, if other entries tell the same."
 )
+WEIGHT_HELP = "Its discriminant: above 0, a larger value speaks for it, against cluster 0."
 ENTRIES_HELP = (
     "The entries that tell clusters apart at this λ. Strength is the norm of the discriminants over the clusters. "
     "Pick one to see it in its slice."
@@ -50,7 +51,6 @@ class SlicesTab(Tab[TensorState]):
         )
         self.components = {"slices": self.slices, "entries": entries}
         self.layout = {"row": ["slices", "entries"], "widths": [1.5, 1]}
-
         self.events = {
             "slices.cluster": pick_cluster,
             "slices.entry": TensorState.find,
@@ -134,28 +134,17 @@ def list_of(state: TensorState, index: int) -> dict[str, Any]:
     table = entries_table(state, index)
     order = len(state.modes.names)
     names = [*table.columns[1 : order + 1]]
-    columns: list[dict[str, Any]] = [
-        {"key": f"m{m}", "label": name.strip(), "kind": "text"} for m, name in enumerate(names)
-    ]
     # three digits of the strongest, however small values are
     digits = int(np.clip(2 - np.floor(np.log10(strongest(table["strength"].to_numpy()))), 3, 6))
-    columns.append({"key": "strength", "label": "Strength", "kind": "number", "digits": digits})
+    columns = [column(f"m{m}", name.strip()) for m, name in enumerate(names)]
+    columns.append(column("strength", "Strength", "number", digits=digits))
     weights = [name for name in map(str, table) if name.startswith("discriminant_")]
     if len(weights) > 1 and order + len(weights) <= 4:  # more do not fit beside the slice
-        columns += [
-            {
-                "key": name,
-                "label": f"Cluster {name.removeprefix('discriminant_')}",
-                "kind": "number",
-                "digits": digits,
-                "help": "Its discriminant: above 0, a larger value speaks for it, against cluster 0.",
-            }
-            for name in weights
-        ]
+        for name in weights:
+            label = f"Cluster {name.removeprefix('discriminant_')}"
+            columns.append(column(name, label, "number", digits=digits, help=WEIGHT_HELP))
     elif len(weights) == 1:
-        columns.append(
-            {"key": weights[0], "label": "Discriminant", "kind": "number", "digits": digits}
-        )
+        columns.append(column(weights[0], "Discriminant", "number", digits=digits))
     keys = ["entry", "strength", *weights]
     shown = table.iloc[:MOST]
     rows = shown[keys].rename(columns=str).to_dict("records")
@@ -163,3 +152,23 @@ def list_of(state: TensorState, index: int) -> dict[str, Any]:
         row |= {f"m{m}": text for m, text in enumerate(texts)}
     more = f": the strongest {MOST} of {len(table):,}" if len(table) > MOST else ""
     return {"title": f"Selected entries{more}", "columns": columns, "rows": rows, "page": 0}
+
+
+def entries_table(state: TensorState, index: int | None = None) -> pd.DataFrame:
+    """Return one row per selected entry, strongest first."""
+    at = state.index if index is None else index
+    model, modes = state.solutions[at].model, state.modes
+    strength = strengths(state, at)
+    chosen = np.flatnonzero(np.asarray(model.selected_).ravel())
+    chosen = chosen[np.argsort(-np.nan_to_num(strength[chosen]), kind="stable")]
+    means, weights = shown_model(state, at)
+    indices = np.unravel_index(chosen, modes.shape)
+    table = pd.DataFrame({"entry": chosen})
+    for name, labels, j in zip(modes.names, modes.labels, indices, strict=True):
+        table[name if name not in table else f"{name} "] = np.array(labels, dtype=object)[j]
+    table["strength"] = strength[chosen]
+    for k in range(1, len(means)):
+        table[f"discriminant_{k}"] = weights[k - 1].ravel()[chosen]
+    for k in range(len(means)):
+        table[f"mean_{k}"] = means[k].ravel()[chosen]
+    return table

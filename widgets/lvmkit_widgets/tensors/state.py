@@ -1,19 +1,63 @@
-"""State of the tensor explorer: the model shown, what is picked, and the history."""
+"""State of the tensor explorer: the model shown, what is picked, the history, and what may be told."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
+import pandas as pd
 
 from lvmkit.charts._modes import Modes
+from lvmkit.charts.posterior_histogram import shown_counts
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
+from lvmkit.charts.tensor_selection import paths_of
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
-from lvmkit_widgets.tensors.data import SampleSet, Solution, samples_of
+from lvmkit.core.validation import check_matrix
+from lvmkit.disclosure import suppression_with_totals
+from lvmkit.disclosure.text import coarse, shown_count
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, refuse, require_numbered
+
+_NEEDED = ("weights_", "means_", "discriminants_", "selected_", "predict_proba")
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A fitted model, and where it stands."""
+
+    model: Any  # Fitted
+    penalty: float  # Of the model; NaN where unknown
+    bic: float  # Of the model; NaN where unknown
+    path: Any  # The path it belongs to; None for a model that was passed alone
+    step: int  # Its place in that path, or the nearest by λ
+
+    @property
+    def n_components(self) -> int:
+        """Number of clusters."""
+        return len(self.model.weights_)
+
+    @property
+    def n_selected(self) -> int:
+        """Number of selected entries."""
+        return int(np.count_nonzero(self.model.selected_))
+
+    @property
+    def best(self) -> bool:
+        """Whether it has the lowest BIC of its path."""
+        return self.path is not None and self.path.models[int(self.path.best)] is self.model
+
+
+@dataclass(frozen=True, eq=False)
+class SampleSet:
+    """Samples that are looked at."""
+
+    values: Array  # What was measured
+    groups: Any  # Known class of each, in the order of the table's categories or of the alphabet
+    ids: tuple[str, ...]  # What each is called
+    name: str  # What all are called
 
 
 class HeldModels(NamedTuple):
@@ -45,8 +89,11 @@ class TensorState(StepState[int]):
     held: HeldModels | None = None  # What the page holds; None while Python answers
 
     @classmethod
-    def of(cls, solutions: tuple[Solution, ...], start: int, modes: Modes, **fields: Any) -> Self:
+    def of(cls, model: Any, modes: Modes, path: Any, **fields: Any) -> Self:
         """Return the state of models, at the one that was passed."""
+        solutions = solutions_of(model, path)
+        start = next(i for i, s in enumerate(solutions) if _same(s.model, model))
+        fields |= {"path": path}
         state = cls.opened(start, solutions=solutions, passed=start, modes=modes, **fields)
         return state.replace(cluster=min(1, state.solution.n_components - 1))
 
@@ -117,8 +164,7 @@ class TensorState(StepState[int]):
     def choose(self, index: int) -> Self:
         """Look at another model."""
         if not 0 <= index < len(self.solutions):
-            message = f"There is no model {index}; there are 0 to {len(self.solutions) - 1}."
-            raise ValueError(message)
+            refuse(f"There is no model {index}; there are 0 to {len(self.solutions) - 1}.")
         return self.step_to(int(index), f"Showed {self.title_of(index)}", f"choose({int(index)})")
 
     def choose_best(self) -> Self:
@@ -131,10 +177,7 @@ class TensorState(StepState[int]):
         indices = [i for i, s in enumerate(self.solutions) if s.n_components == n_components]
         if not indices:
             known = ", ".join(map(str, self.numbers))
-            message = (
-                f"There is no model with {counted(n_components, 'cluster')}; there are {known}."
-            )
-            raise ValueError(message)
+            refuse(f"There is no model with {counted(n_components, 'cluster')}; there are {known}.")
         bic = [np.nan_to_num(self.solutions[i].bic, nan=np.inf) for i in indices]
         best = [i for i in indices if self.solutions[i].best]
         index = best[0] if best else indices[int(np.argmin(bic))]
@@ -143,18 +186,13 @@ class TensorState(StepState[int]):
 
     def pick(self, cluster: int) -> Self:
         """Look at a cluster."""
-        n = self.solution.n_components
-        if not 0 <= cluster < n:
-            message = f"There is no cluster {cluster}; they are numbered 0 to {n - 1}."
-            raise ValueError(message)
+        require_numbered(cluster, self.solution.n_components, "cluster")
         return self.replace(cluster=int(cluster))
 
     def find(self, entry: int | None) -> Self:
         """Look at an entry of the tensor."""
-        size = int(np.prod(self.modes.shape))
-        if entry is not None and not 0 <= entry < size:
-            message = f"There is no entry {entry}; they are numbered 0 to {size - 1}."
-            raise ValueError(message)
+        if entry is not None:
+            require_numbered(entry, int(np.prod(self.modes.shape)), "entry")
         return self.replace(entry=None if entry is None else int(entry))
 
     def add_samples(self, X: Any, groups: Any = None, *, name: str = "new samples") -> Self:
@@ -179,3 +217,199 @@ def posteriors_of(state: TensorState, index: int, which: int) -> Array:
     if one.n_components == 1:
         return np.ones((len(values), 1))
     return np.asarray(one.model.predict_proba(values))
+
+
+# -- what was passed ------------------------------------------------------------------------------
+
+
+def checked(model: Any) -> Any:
+    """Refuse what is no fitted model."""
+    if not all(hasattr(model, name) for name in _NEEDED):
+        message = (
+            f"TensorExplorer needs a fitted TensorNormalMixture; found {type(model).__name__}. "
+            "Fit one: lvmkit.TensorNormalMixture(2).fit(X)."
+        )
+        raise TypeError(message)
+    return model
+
+
+def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples") -> SampleSet:
+    """Read samples."""
+    plain = X if isinstance(X, Mapping) else getattr(X, "values", X)
+    values = check_matrix(plain, "X", accept_sparse=False, allow_nd=True, dtype=np.float64)
+    shape = np.shape(model.means_)[1:]
+    if values.shape[1:] != shape or not len(values):
+        told = " × ".join(map(str, shape))
+        refuse(
+            f"X has shape {values.shape}; the model needs samples of {told} along the first axis."
+        )
+    known = getattr(X, "samples", None)
+    given = groups
+    if isinstance(groups, str):
+        if known is None or groups not in known:
+            there = (
+                "no table of samples" if known is None else f"columns {', '.join(map(str, known))}"
+            )
+            refuse(f"groups is {groups!r}, but X has {there}; pass a class for each sample.")
+        given = known[groups]
+    if given is not None and (isinstance(given, Mapping) or not hasattr(given, "__len__")):
+        message = f"groups must be a class for each sample, or a column's name; found {type(given).__name__}."
+        raise TypeError(message)
+    if given is not None and len(given) != len(values):
+        refuse(f"groups has {len(given)} values for {len(values)} samples; pass one for each.")
+    ids = range(len(values)) if known is None else known.index
+    classes = None if given is None else _classes(given)
+    return SampleSet(values, classes, tuple(map(str, ids)), name)
+
+
+def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
+    """List the models that can be looked at."""
+    if path is not None and not (hasattr(path, "paths") or hasattr(path, "models")):
+        message = (
+            f"path is {type(path).__name__}; pass what lvmkit.models.select_penalty or "
+            "select_tensor_components returned."
+        )
+        raise TypeError(message)
+    paths = {} if path is None else paths_of(path)
+    found = [
+        Solution(one, float(p.penalties[step]), float(p.bic[step]), p, step)
+        for p in paths.values()
+        for step, one in enumerate(p.models)
+    ]
+    if any(s.model.means_.shape[1:] != model.means_.shape[1:] for s in found):
+        refuse("path has models of tensors of another shape; make it from the same data.")
+    if not any(_same(s.model, model) for s in found):
+        home = paths.get(len(model.weights_))
+        penalty = float(getattr(model, "penalty_", None) or 0.0)
+        far = [] if home is None else np.abs(_logs(home.penalties) - _logs(penalty))
+        step = int(np.argmin(far)) if len(far) else 0
+        found.append(Solution(model, penalty, float(getattr(model, "bic_", np.nan)), home, step))
+    return tuple(sorted(found, key=lambda s: (s.n_components, s.penalty)))
+
+
+def _classes(given: Any) -> Any:
+    """Write classes as texts that keep their order."""
+    known = pd.Series(given)
+    ordered = known.cat.categories if isinstance(known.dtype, pd.CategoricalDtype) else ()
+    texts = ["unknown" if pd.isna(g) else str(g) for g in given]
+    there = set(texts)
+    names = dict.fromkeys([*map(str, ordered), *sorted(there)])
+    return pd.Categorical(texts, [name for name in names if name in there], ordered=True)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Tell whether two models are one, or were fitted alike to the same end."""
+    return one is other or (
+        one.means_.shape == other.means_.shape
+        and np.array_equal(one.means_, other.means_)
+        and np.array_equal(one.discriminants_, other.discriminants_)
+    )
+
+
+def _logs(penalties: Any) -> Any:
+    """Return logarithms of λ, away from 0, which has none."""
+    return np.log(np.maximum(np.asarray(penalties, dtype=float), 1e-300))
+
+
+# -- small counts and small clusters of samples that stand for people ------------------------------
+
+
+@remembered
+def small_clusters(state: TensorState, index: int) -> tuple[int, ...]:
+    """List the clusters whose means and discriminants are hidden now."""
+    if not state.suppressing:
+        return ()
+    k = state.solutions[index].n_components
+    sizes = np.bincount(state.labels(index, 0), minlength=k)
+    fitted = getattr(state.solutions[index].model, "labels_", None)
+    if fitted is not None:
+        sizes = np.minimum(sizes, np.bincount(np.asarray(fitted), minlength=k))
+    return tuple(int(j) for j in np.flatnonzero(sizes < state.disclosure.threshold))
+
+
+@remembered
+def shown_model(state: TensorState, index: int) -> tuple[Array, Array]:
+    """Return what may be shown of means and discriminants, NaN elsewhere."""
+    model = state.solutions[index].model
+    means = np.array(model.means_, dtype=float)
+    weights = np.array(model.discriminants_, dtype=float)
+    small = np.array(small_clusters(state, index), dtype=int)
+    first = state.index if state.held is None else state.held.first
+    if state.suppressing and index != first:
+        means = _same_means(means, np.asarray(state.solutions[first].model.means_, dtype=float))
+    means[small] = np.nan
+    if 0 in small:
+        weights[:] = np.nan
+    else:
+        weights[small - 1] = np.nan
+    return means, weights
+
+
+def _same_means(means: Array, shown: Array) -> Array:
+    """Return the means that another model shows too, NaN elsewhere."""
+    # sizes times means are sums, and two sums of almost the same samples differ by who changed clusters
+    if means.shape != shown.shape:
+        return np.full_like(means, np.nan)
+    within = tuple(range(1, means.ndim))
+    far = np.abs(means - shown).max(axis=within) > 1e-6 * max(float(np.abs(shown).max()), 1e-300)
+    result = shown.copy()
+    result[far] = np.nan
+    return result
+
+
+def strengths(state: TensorState, index: int) -> Array:
+    """Return how strong each entry is: the norm of its discriminants, over the clusters that are shown."""
+    weights = shown_model(state, index)[1]
+    flat = weights.reshape(len(weights), int(np.prod(weights.shape[1:])))
+    norms: Array = np.sqrt(np.nansum(flat**2, axis=0))
+    return np.where(np.isnan(flat).all(axis=0), np.nan, norms) if len(flat) else norms
+
+
+def rounded_bic(state: TensorState) -> Array:
+    """Return BIC of every model, where small counts are hidden no finer than a pixel of its curve."""
+    bic = np.array([one.bic for one in state.solutions], dtype=float)
+    return coarse(bic) if state.suppressing else bic
+
+
+def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:
+    """Return the sizes of the clusters as texts or numbers, and their shares."""
+    labels, least = state.labels(index), state.disclosure.threshold
+    whole = np.bincount(labels, minlength=state.solutions[index].n_components).astype(float)
+    shown = shown_counts(whole[:, None], least)[1] if state.suppressing else whole
+    texts = [shown_count(n, int(all_of), least) for n, all_of in zip(shown, whole, strict=True)]
+    return texts, shown / len(labels)
+
+
+@remembered
+def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.DataFrame | None:
+    """Count known groups by cluster."""
+    groups = state.sets[state.shown_set if which is None else which].groups
+    if groups is None:
+        return None
+    k, least = state.solutions[index].n_components, state.disclosure.threshold
+    counts = np.zeros((k, len(groups.categories)))
+    np.add.at(counts, (state.labels(index, which), groups.codes), 1)
+    rows = np.vstack([counts, counts.sum(axis=0)])
+    hidden = _hidden(counts, least) if state.suppressing else rows < 0
+    texts = [
+        [
+            shown_count(np.nan if secret else n, int(n), least)
+            for n, secret in zip(*pair, strict=True)
+        ]
+        for pair in zip(rows.T, hidden.T, strict=True)
+    ]
+    table = pd.DataFrame(texts, columns=[*(f"c{j}" for j in range(k)), "total"])
+    table.insert(0, "group", [str(name) for name in groups.categories])
+    table.attrs["hidden"] = bool(hidden.any())
+    return table
+
+
+def _hidden(counts: Array, least: int) -> Any:
+    """Find cells (clusters, groups), and below them totals of groups, that are not shown; sizes are known."""
+    found = suppression_with_totals(counts, threshold=least)
+    cells = found.cells.copy()
+    sizes: Labels = np.isnan(shown_counts(counts.sum(axis=1)[:, None], least)[1])
+    # of a cluster whose size is hidden nothing is told, and its size must not follow from the totals
+    cells[sizes] = True
+    totals = found.totals | bool(sizes.any())
+    return np.vstack([cells & (counts > 0) | sizes[:, None], totals])

@@ -18,6 +18,7 @@ from param.parameterized import instance_descriptor
 
 from lvmkit.core import moved
 from lvmkit_widgets.ui.rules import Rule
+from lvmkit_widgets.ui.words import refuse
 
 
 def jsonable(value: Any) -> Any:
@@ -28,10 +29,8 @@ def jsonable(value: Any) -> Any:
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): jsonable(item) for key, item in value.items()}
-    if isinstance(value, np.ndarray):
+    if isinstance(value, (np.ndarray, np.integer, np.bool_)):
         return jsonable(value.tolist())
-    if isinstance(value, (np.integer, np.bool_)):
-        return value.item()
     if isinstance(value, (list, tuple, set, frozenset)):
         return [jsonable(item) for item in value]
     if isinstance(value, (date, np.datetime64)):
@@ -96,16 +95,14 @@ class Component(param.Parameterized):
     def on(self, field: str, callback: Callable[[Any], None]) -> None:
         """Call back when a field changes or, for an event, each time it happens."""
         if field not in self.fields():
-            msg = f"{self.kind} has no field {field!r}; it has {', '.join(self.fields())}"
-            raise ValueError(msg)
+            refuse(f"{self.kind} has no field {field!r}; it has {', '.join(self.fields())}")
         is_event = field in self.events()
         self.param.watch(lambda change: callback(change.new[1] if is_event else change.new), field)
 
     def fire(self, field: str, value: Any = None) -> None:
         """Let an event happen as if the reader had caused it in the browser."""
         if field not in self.events():
-            msg = f"{self.kind} has no event {field!r}; it has {', '.join(self.events())}"
-            raise ValueError(msg)
+            refuse(f"{self.kind} has no event {field!r}; it has {', '.join(self.events())}")
         setattr(self, field, [getattr(self, field)[0] + 1, value])
 
     def state(self) -> dict[str, Any]:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from lvmkit_widgets.ui.words import refuse
+
 MAX_ROWS = 4_000
 
 
@@ -29,11 +31,10 @@ def heat_fields(
     # mixes two clusters.
     found = np.asarray(labels).astype(np.int64).ravel()
     if X.shape != (len(found), len(codes)):
-        msg = (
+        refuse(
             f"X has shape {X.shape}, but there are {len(found)} labels and {len(codes)} codes; "
             "pass one label per row and one code per column"
         )
-        raise ValueError(msg)
     wanted = [int(j) for j in (np.unique(found) if ids is None else ids)]
     members = [np.flatnonzero(found == j) for j in wanted]
     n = sum(len(rows) for rows in members)

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterable, Mapping
+from functools import partial
 from html import unescape
 from typing import Any
 from urllib.parse import unquote
 
 Parts = Mapping[str, Any]
 Rule = Callable[[Any, Parts, Any], str]
+Fits = Callable[[Any], bool]
 
 LONGEST_LINE, LONGEST_TEXT = 5_000, 100_000
 """Characters of a line, be it searched for or written, and of a text of several."""
@@ -49,6 +51,11 @@ def is_place(value: Any, stop: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < stop
 
 
+def _is_any_place(value: Any) -> bool:
+    """Return whether a value is a place in a list of any length."""
+    return is_place(value, _ANY)
+
+
 def is_number(value: Any, low: float | None = None, high: float | None = None) -> bool:
     """Return whether a value is a number between two, either of which may be left out."""
     if not isinstance(value, int | float) or isinstance(value, bool):
@@ -59,6 +66,11 @@ def is_number(value: Any, low: float | None = None, high: float | None = None) -
 def is_name(value: Any) -> bool:
     """Return whether a value may name an item, a row or a code: a number from 0 or a text."""
     return is_number(value, 0) or _is_text(value)
+
+
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text that is not empty."""
+    return isinstance(value, str) and value != ""
 
 
 def distinct(value: Any, known: Iterable[Any]) -> bool:
@@ -78,17 +90,56 @@ def _unless(fits: bool, wanted: str, *, old: bool) -> str:
     return "" if fits else Gone(wanted) if old else wanted
 
 
+# -- patterns: rules are made of them by `partial` -------------------------------------------------
+
+
+def _plain(wanted: str, fits: Fits, _part: Any, _parts: Parts, value: Any) -> str:
+    """Take the same values whatever is shown."""
+    return "" if fits(value) else wanted
+
+
+def _or(known: Any, rule: Rule, part: Any, parts: Parts, value: Any) -> str:
+    """Take what a rule takes, and one value more."""
+    return "" if equal(value, known) else rule(part, parts, value)
+
+
+def _shown(wanted: str, known: Any, old: Fits, part: Any, _parts: Parts, value: Any) -> str:
+    """Take one of the values that are `known` of the component."""
+    return _unless(among(value, known(part)), wanted, old=old(value))
+
+
+def _place(wanted: str, n_of: Any, part: Any, parts: Parts, value: Any) -> str:
+    """Take a whole number from 0, below `n_of` what is shown."""
+    n = n_of(part, parts)
+    return _unless(is_place(value, n), wanted.format(n), old=_is_any_place(value))
+
+
+def _place_or_none(what: str, n_of: Any, part: Any, parts: Parts, value: Any) -> str:
+    """Take such a number of something, or None."""
+    wanted = f"{what}, a whole number below {{:,}}"
+    return "" if value is None else _place(wanted, n_of, part, parts, value)
+
+
+def _page(n_of: Any, part: Any, parts: Parts, value: Any) -> str:
+    """Take a page of so many rows; the way back from a page beyond them is left open."""
+    pages = max(1, -(-n_of(part, parts) // part.page_size), part.page)
+    return _place("one of its pages, from 0, below {:,}", lambda *_: pages, part, parts, value)
+
+
+def _text(longest: int, _part: Any, _parts: Parts, value: Any) -> str:
+    """Take a text that is not endless."""
+    fits = isinstance(value, str) and len(value) <= longest
+    return "" if fits else f"a text of at most {longest:,} characters"
+
+
 # -- rules that any kind may use -------------------------------------------------------------------
 
-
-def nothing(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take nothing: that it happened is all there is to say."""
-    return "" if value is None else "nothing"
-
-
-def count(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a whole number from 0."""
-    return "" if is_place(value, _ANY) else "a whole number from 0"
+nothing = partial(_plain, "nothing", lambda value: value is None)  # that it happened says it all
+count = partial(_plain, "a whole number from 0", _is_any_place)
+flag = partial(_plain, "yes or no", lambda value: isinstance(value, bool))
+share = partial(_plain, "a number from 0 to 1", lambda value: is_number(value, 0, 1))
+total = partial(_or, None, partial(_plain, "a number from 0", lambda value: is_number(value, 0)))
+words = partial(_text, LONGEST_LINE)
 
 
 def repeats(_part: Any, _parts: Parts, value: Any) -> str:
@@ -98,39 +149,16 @@ def repeats(_part: Any, _parts: Parts, value: Any) -> str:
     return "" if fits else "a count and the names of fields"
 
 
-def flag(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take yes or no."""
-    return "" if isinstance(value, bool) else "yes or no"
-
-
-def share(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a number from 0 to 1."""
-    return "" if is_number(value, 0, 1) else "a number from 0 to 1"
-
-
-def words(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a text that is searched for."""
-    return _line({}, value)
-
-
 def one_of(*known: str) -> Rule:
     """Return a rule that takes one of some texts."""
-
-    def rule(_part: Any, _parts: Parts, value: Any) -> str:
-        return "" if among(value, known) else f"one of {', '.join(known)}"
-
-    return rule
+    return partial(_plain, f"one of {', '.join(known)}", lambda value: among(value, known))
 
 
 def place_in(field: str, *, or_none: bool = False) -> Rule:
     """Return a rule that takes a place in the list that another field holds, from 0."""
-
-    def rule(part: Any, _parts: Parts, value: Any) -> str:
-        n = len(getattr(part, field))
-        fits = is_place(value, n) or (or_none and value is None)
-        return _unless(fits, f"a whole number from 0, below {n:,}", old=is_place(value, _ANY))
-
-    return rule
+    wanted = "a whole number from 0, below {:,}"
+    place = partial(_place, wanted, lambda part, _: len(getattr(part, field)))
+    return partial(_or, None, place) if or_none else place
 
 
 def places_in(field: str) -> Rule:
@@ -160,15 +188,20 @@ def order_of(*known: str) -> Rule:
 # -- rules of one kind each ------------------------------------------------------------------------
 
 
-def item(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the id of one of the items."""
-    fits = among(value, [one["id"] for one in part.items])
-    return _unless(fits, "one of those shown", old=is_name(value))
-
-
-def item_or_none(part: Any, parts: Parts, value: Any) -> str:
-    """Take the id of one of the items, or None."""
-    return "" if value is None else item(part, parts, value)
+item = partial(
+    _shown, "one of those shown", lambda part: (one["id"] for one in part.items), is_name
+)
+item_or_none = partial(_or, None, item)
+page = partial(_page, lambda part, _: len(part.rows) if part.total is None else part.total)
+action = partial(
+    _shown, "one of its buttons", lambda part: (name for name, _ in part.actions), _is_text
+)
+button = partial(
+    _shown,
+    "one of its buttons",
+    lambda part: (one["name"] for one in part.controls if one["kind"] == "button"),
+    _is_text,
+)
 
 
 def items(part: Any, _parts: Parts, value: Any) -> str:
@@ -185,12 +218,6 @@ def row(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its rows", old=is_name(value) and part.key != "")
 
 
-def page(part: Any, _parts: Parts, value: Any) -> str:
-    """Take a page of a table, from 0."""
-    n = len(part.rows) if part.total is None else part.total
-    return _page(part, value, n)
-
-
 def link(part: Any, _parts: Parts, value: Any) -> str:
     """Take the mark of a picture, as its link says."""
     pair = next(iter(value.items())) if isinstance(value, Mapping) and len(value) == 1 else None
@@ -199,19 +226,7 @@ def link(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its marks", old=old)
 
 
-def button(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the name of one of the buttons of a form."""
-    known = [one["name"] for one in part.controls if one["kind"] == "button"]
-    return _unless(among(value, known), "one of its buttons", old=_is_text(value))
-
-
-def action(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the name of one of the actions that are offered."""
-    known = [name for name, _ in part.actions]
-    return _unless(among(value, known), "one of its buttons", old=_is_text(value))
-
-
-def values(part: Any, _parts: Parts, value: Any) -> str:
+def values(part: Any, parts: Parts, value: Any) -> str:
     """Take the values of a form: all that it has, of which controls may have changed some."""
     if not isinstance(value, Mapping) or part.values.keys() - value.keys():
         return "the values of its controls"
@@ -221,7 +236,7 @@ def values(part: Any, _parts: Parts, value: Any) -> str:
             continue
         if name not in controls:
             return "the values of its controls"
-        wanted = _CONTROLS[controls[name]["kind"]](controls[name], told)
+        wanted = _CONTROLS[controls[name]["kind"]](controls[name], parts, told)
         if wanted:
             return f"{wanted} (“{controls[name].get('label') or name}”)"
     return ""
@@ -249,9 +264,7 @@ def code(part: Any, parts: Parts, value: Any) -> str:
     return _unless(fits, "one of its codes", old=_is_text(value))
 
 
-def code_or_none(part: Any, parts: Parts, value: Any) -> str:
-    """Take one of the codes, or an empty text."""
-    return "" if value == "" else code(part, parts, value)
+code_or_none = partial(_or, "", code)
 
 
 def spread(part: Any, _parts: Parts, value: Any) -> str:
@@ -260,9 +273,9 @@ def spread(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(old and len(value) <= len(part.weights), "a share of each cluster", old=old)
 
 
-def total(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a sum that the browser computes; None where it is not known."""
-    return "" if value is None or is_number(value, 0) else "a number from 0"
+def _columns(part: Any) -> list[str]:
+    """Return the codes of the columns of a heat map."""
+    return [one["code"] for one in part.columns]
 
 
 def cell(part: Any, _parts: Parts, value: Any) -> str:
@@ -274,28 +287,20 @@ def cell(part: Any, _parts: Parts, value: Any) -> str:
     return _unless(fits, "a cluster and a code that it shows", old=old)
 
 
-def column_or_none(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the code of a column of a heat map, or an empty text."""
-    return _unless(among(value, ["", *_columns(part)]), "one of its codes", old=_is_text(value))
-
-
-def topic(part: Any, parts: Parts, value: Any) -> str:
-    """Take the row of a topic in the numbers of a part, or None."""
-    n = len(parts[part.source].names)
-    return _place_or_none(value, n, "a topic")
-
-
-def document(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the row of one of the documents that are listed."""
-    known = [one["row"] for listed in part.items.values() for one in listed]
-    fits = value is not None and among(value, known)
-    return _unless(fits, "one of its documents", old=is_place(value, _ANY))
-
-
-def node_row(part: Any, parts: Parts, value: Any) -> str:
-    """Take the row of the numbers that belongs to a node; None where they are not known."""
-    n = len(part.children if part.held is None else part.held)
-    return _place_or_none(value, n, "a row")
+column_or_none = partial(_or, "", partial(_shown, "one of its codes", _columns, _is_text))
+topic = partial(_place_or_none, "a topic", lambda part, parts: len(parts[part.source].names))
+document = partial(
+    _shown,
+    "one of its documents",
+    lambda part: (one["row"] for listed in part.items.values() for one in listed),
+    _is_any_place,
+)
+# Of the numbers that belong to a node; None where they are not known.
+node_row = partial(
+    _place_or_none,
+    "a row",
+    lambda part, _: len(part.children if part.held is None else part.held),
+)
 
 
 def frontier(part: Any, parts: Parts, value: Any) -> str:
@@ -318,12 +323,8 @@ def frontier(part: Any, parts: Parts, value: Any) -> str:
 def cut(part: Any, _parts: Parts, value: Any) -> str:
     """Take a level to cut at, a node to make one cluster of, or one to split."""
     n = len(part.children)
-    old = (
-        isinstance(value, Mapping)
-        and len(value) == 1
-        and value.keys() <= {"level", "prune", "split"}
-    )
-    old = old and all(is_place(told, _ANY) for told in value.values())
+    old = isinstance(value, Mapping) and len(value) == 1 and all(map(_is_any_place, value.values()))
+    old = old and value.keys() <= {"level", "prune", "split"}
     fits = old and all(is_place(told, n) for told in value.values())
     return _unless(fits, "a level of the tree, or one of its branches", old=old)
 
@@ -333,27 +334,26 @@ def edit(part: Any, _parts: Parts, value: Any) -> str:
     old = isinstance(value, Mapping) and value.keys() == {"id", "field", "value"}
     if old and value["field"] == "mark":
         old = among(value["value"], ("yes", "no", ""))
-    else:
-        old = old and among(value["field"], ("name", "note")) and not _text({}, value["value"])
+    elif old:
+        told = _text(LONGEST_TEXT, part, _parts, value["value"])
+        old = among(value["field"], ("name", "note")) and not told
     fits = old and among(value["id"], [one["id"] for one in part.items])
     return _unless(fits, "the name, note or mark of a phenotype", old=old and is_name(value["id"]))
 
 
-def covariate_cluster(part: Any, _parts: Parts, value: Any) -> str:
-    """Take the number of a cluster of covariates, or None."""
-    n = _n_clusters(part)
-    return _place_or_none(value, n, "a cluster")
+def _n_clusters(part: Any, _parts: Parts) -> int:
+    """Return the number of clusters of covariates; their weights are float32, classes x clusters."""
+    return len(part.weights) // 4 // max(len(part.classes), 1)
 
 
-def cluster_page(part: Any, _parts: Parts, value: Any) -> str:
-    """Take a page of clusters of covariates, from 0."""
-    return _page(part, value, _n_clusters(part))
-
-
-def entry(part: Any, _parts: Parts, value: Any) -> str:
-    """Take an entry of the tensors, or None."""
-    n = len(part.means) // 4 // max(len(part.clusters), 1)
-    return _place_or_none(value, n, "an entry")
+cluster_page = partial(_page, _n_clusters)
+covariate_cluster = partial(_place_or_none, "a cluster", _n_clusters)
+# Means are float32, clusters x entries.
+entry = partial(
+    _place_or_none,
+    "an entry",
+    lambda part, _: len(part.means) // 4 // max(len(part.clusters), 1),
+)
 
 
 def slice_at(part: Any, _parts: Parts, value: Any) -> str:
@@ -365,34 +365,6 @@ def slice_at(part: Any, _parts: Parts, value: Any) -> str:
 
 
 # -- inside ----------------------------------------------------------------------------------------
-
-
-def _is_text(value: Any) -> bool:
-    """Return whether a value is a text that is not empty."""
-    return isinstance(value, str) and value != ""
-
-
-def _place_or_none(value: Any, n: int, what: str) -> str:
-    """Take a place below `n`, or None."""
-    fits = value is None or is_place(value, n)
-    return _unless(fits, f"{what}, a whole number below {n:,}", old=is_place(value, _ANY))
-
-
-def _columns(part: Any) -> list[str]:
-    """Return the codes of the columns of a heat map."""
-    return [one["code"] for one in part.columns]
-
-
-def _n_clusters(part: Any) -> int:
-    """Return the number of clusters of covariates; their weights are float32, classes x clusters."""
-    return len(part.weights) // 4 // max(len(part.classes), 1)
-
-
-def _page(part: Any, value: Any, n_rows: int) -> str:
-    """Take a page of so many rows; the way back from a page beyond them is left open."""
-    pages = max(1, -(-n_rows // part.page_size), part.page)
-    wanted = f"one of its pages, from 0, below {pages:,}"
-    return _unless(is_place(value, pages), wanted, old=is_place(value, _ANY))
 
 
 def _codes(part: Any, parts: Parts) -> list[str]:
@@ -423,17 +395,7 @@ def _options(control: Mapping[str, Any]) -> list[Any]:
     return [one[0] if isinstance(one, list | tuple) else one for one in listed]
 
 
-def _number(control: Mapping[str, Any], value: Any) -> str:
-    """Take a number as `_limited` does; None where the control is empty."""
-    return "" if value is None else _limited(control, value)
-
-
-def _range(control: Mapping[str, Any], value: Any) -> str:
-    """Take a number within the limits of a slider, which is never empty."""
-    return _limited({"min": 0, "max": 1} | dict(control), value)
-
-
-def _limited(control: Mapping[str, Any], value: Any) -> str:
+def _limited(control: Mapping[str, Any], _parts: Parts, value: Any) -> str:
     """Take a number within the limits of a control, whole where it goes by whole steps."""
     low, high = control.get("min"), control.get("max")
     whole = isinstance(control.get("step"), int)
@@ -442,39 +404,17 @@ def _limited(control: Mapping[str, Any], value: Any) -> str:
     return "" if fits else ("a whole number" if whole else "a number") + limits
 
 
-def _select(control: Mapping[str, Any], value: Any) -> str:
-    """Take one of the options."""
-    return "" if among(value, _options(control)) else "one of its options"
-
-
-def _multiselect(control: Mapping[str, Any], value: Any) -> str:
-    """Take some of the options."""
-    return "" if distinct(value, _options(control)) else "some of its options"
-
-
-def _line(_control: Mapping[str, Any], value: Any) -> str:
-    """Take a line of text that is not endless."""
-    fits = isinstance(value, str) and len(value) <= LONGEST_LINE
-    return "" if fits else f"a text of at most {LONGEST_LINE:,} characters"
-
-
-def _text(_control: Mapping[str, Any], value: Any) -> str:
-    """Take a text that is not endless."""
-    fits = isinstance(value, str) and len(value) <= LONGEST_TEXT
-    return "" if fits else f"a text of at most {LONGEST_TEXT:,} characters"
-
-
-def _check(_control: Mapping[str, Any], value: Any) -> str:
-    """Take yes or no."""
-    return flag(None, {}, value)
-
-
-_CONTROLS: dict[str, Callable[[Mapping[str, Any], Any], str]] = {
-    "number": _number,
-    "range": _range,
-    "select": _select,
-    "multiselect": _multiselect,
-    "text": _line,
-    "textarea": _text,
-    "check": _check,
+# Rules of controls, which stand in place of the component.
+_CONTROLS: dict[str, Rule] = {
+    "number": partial(_or, None, _limited),
+    "range": lambda control, parts, told: _limited({"min": 0, "max": 1} | control, parts, told),
+    "select": lambda control, _, told: (
+        "" if among(told, _options(control)) else "one of its options"
+    ),
+    "multiselect": lambda control, _, told: (
+        "" if distinct(told, _options(control)) else "some of its options"
+    ),
+    "text": words,
+    "textarea": partial(_text, LONGEST_TEXT),
+    "check": flag,
 }

@@ -252,10 +252,10 @@ class Views:
 
     def _hand_on(self, key: str, board: Any, old: Any, new: Any) -> None:
         """Remember a state; tell the explorer of names and picks, and the session of steps."""
-        if self._boards.get(key) is not board:
+        if key not in self._boards or self._boards[key] is not board:
             return
         self.work.left[key] = self.work.left[key]._replace(state=new)
-        bench: Any = self.bench
+        bench = self.bench
         bench.state = self.views[key].back(bench.state, new)
         step = isinstance(new, StepState) and new.is_work and new.value is not old.value
         if step and bench.state.autosave is not None:
