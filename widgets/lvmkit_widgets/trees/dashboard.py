@@ -6,19 +6,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from lvmkit.cohorts.corpus import Corpus
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
+from lvmkit.disclosure.trees import NEAR
 from lvmkit.trees import Tree
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.trees.clusters_tab import CutTab
 from lvmkit_widgets.trees.export_tab import TreeExportTab
-from lvmkit_widgets.trees.heading import footer, left_out_of, subtitle
 from lvmkit_widgets.trees.outline import Outline
 from lvmkit_widgets.trees.rows_tab import DocumentRowsTab, PatientRowsTab, RowsTab
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.terms_tab import LINKS, BranchTermsTab, SplitTab
 from lvmkit_widgets.ui.widgets import Status, Text
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, small_counts
+
+METHODS = {
+    "data": "D-SIDIWO, by two discriminators",
+    "model": "SIDIWO, by two pseudo-centers",
+    "pddp": "PDDP, by principal directions",
+    "kmeans": "bisecting k-means",
+}
 
 
 class TreeNavigator(ExplorerBelow[NavigatorState]):
@@ -132,13 +140,9 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
 
     def _heading(self, state: NavigatorState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
-        title = f"Tree of {self._name}" if self._name else "Tree of clusters"
-        return {
-            "title": title,
-            "subtitle": subtitle(state),
-            "footer": footer(state),
-            "left_out": left_out_of(state),
-        }
+        title = f"Tree of {self._name or 'clusters'}"
+        told = {"subtitle": subtitle(state), "footer": footer(state)}
+        return {"title": title, **told, "left_out": left_out_of(state)}
 
 
 def _require_tree(t: Any) -> None:
@@ -161,3 +165,51 @@ def _checked(cohort: Any) -> Any:
         "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts."
     )
     raise TypeError(message)
+
+
+def subtitle(state: NavigatorState) -> str:
+    """Say how many rows, columns, branches and leaves there are, and how the tree was made."""
+    if state.empty:
+        return "an empty tree"
+    size = state.layout.leaves.size
+    parts = [
+        f"{state.figures.total:,} {state.row_name}",
+        counted(len(state.words), state.column_name),
+        "1 leaf" if size == 1 else f"{size:,} leaves",
+        f"depth {state.tree.depth}",
+        METHODS.get(str(getattr(state.model, "split", "")), ""),
+        "" if state.corpus is None else not_weighted(state.corpus.view.cohort),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def left_out_of(state: NavigatorState) -> str:
+    """Say what the tree leaves out of the cohort, and what it was shown with others."""
+    if state.corpus is None or state.empty:
+        return ""
+    told = state.corpus.left_out(state.words).replace("the model", "the tree")
+    fitted = state.tree.nodes[0].size
+    if fitted != len(state.corpus):
+        told += (
+            f" The tree was grown on {fitted:,} rows; sizes here count the {len(state.corpus):,} "
+            f"{state.row_name} of this cohort, sent down the tree."
+        )
+    return told.strip()
+
+
+def footer(state: NavigatorState) -> str:
+    """Say what the numbers are."""
+    if state.empty:
+        return ""
+    kept = "Branches are called by their place: 1.2 is the second part of the first."
+    if not state.private:
+        return kept
+    least = state.disclosure.threshold
+    small = (
+        f"Counts of 1 to {least - 1} are hidden; in place of others from which these could be found "
+        f"stand estimates, off by {least} or {NEAR:.0%} at most, whichever is more; sizes with ≈ are "
+        "rounded to tens besides."
+    )
+    if not state.suppressing:
+        small = small_counts(least, hidden=False)
+    return f"{kept} {small}"
