@@ -12,25 +12,15 @@ from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import topics_frame
+from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 from lvmkit_widgets.ui.widgets import Form
 
 WORDS = 100  # of each topic in the table that is taken away
-
-
-def documents_may_go(state: TopicState) -> bool:
-    """Tell whether shares of single documents may be taken away."""
-    return state.corpus is not None and not state.private
-
-
-def note_of(state: TopicState) -> str:
-    """Say what files hold."""
-    if state.private:
-        return (
-            "Tables, pictures and the page hold totals only; small counts are hidden in them always. "
-            f"The model hides nothing: keep it with the data. {TWICE}"
-        )
-    return "The page holds no text of a document unless you ask for it."
+PRIVATE = (
+    "Tables, pictures and the page hold totals only; small counts are hidden in them always. "
+    f"The model hides nothing: keep it with the data. {TWICE}"
+)
 
 
 def word_rows(figures: TopicFigures, topic: int, *, max_items: int, balance: float) -> pd.DataFrame:
@@ -129,7 +119,7 @@ EXPORTS: tuple[Export[TopicState], ...] = (
         "documents.csv",
         documents_frame,
         "The topic mixture of every document.",
-        offered=documents_may_go,
+        offered=lambda state: state.corpus is not None and not state.private,
     ),
     Export("map", "Map (SVG)", "topic-map.svg", map_picture),
     Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
@@ -167,12 +157,12 @@ class TopicExportTab(ExportTab[TopicState]):
     def options(self, state: TopicState) -> list[dict[str, Any]]:
         """Offer to put texts into the page."""
         label = "Put the typical documents and their texts into the page"
-        texts = {"name": "texts", "kind": "check", "label": label, "wide": True}
-        return [texts] if has_texts(state) and not state.private else []
+        return [check("texts", label, wide=True)] if has_texts(state) and not state.private else []
 
     def note(self, state: TopicState) -> str:
         """Say what files hold."""
-        return note_of(state)
+        told = "The page holds no text of a document unless you ask for it."
+        return PRIVATE if state.private else told
 
     def content(self, export: Export[Any], state: TopicState, file: str) -> bytes:
         """Make the contents of a file, never of numbers of the model alone beside a corpus."""

@@ -6,6 +6,7 @@ from typing import Any
 
 from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.ui.controls import name_form, take_typed
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import ClusterList, Form, StepSlider
@@ -32,9 +33,7 @@ class TopicSidebar(Tab[TopicState]):
         }
         self.layout = ["models", "sizes"]
         self.events = {
-            "naming.values": lambda state, values: state.replace(
-                typed=str(values.get("name") or "")
-            ),
+            "naming.values": take_typed,
             "naming.pressed": lambda state, _: state.keep_typed(),
             "models.selected": TopicState.show_model,
             "sizes.selected": TopicState.look,
@@ -42,40 +41,16 @@ class TopicSidebar(Tab[TopicState]):
 
     def fields(self, state: TopicState) -> Fields:
         """Show the models, the topics, and the name of the one that is picked."""
-        figures = state.figures
-        row_name = "documents" if state.corpus is None else state.corpus.row_name
-        items = topic_items(state, figures)
-        models = {
-            "visible": len(state.versions) > 1,
-            "options": model_steps(state),
-            "selected": state.position,
-        }
+        figures, topic = state.figures, state.topic
+        name = state.topics.names[topic] if state.typed is None else state.typed
+        steps = [{"label": str(topics.k), "note": topics.kind} for topics in state.versions]
+        models = {"visible": len(steps) > 1, "options": steps, "selected": state.position}
+        items, row_name = topic_items(state, figures), state.row_name
         return {
-            "naming": naming_of(state, figures),
+            "naming": name_form(f"Name of topic {topic}", name, figures.hints()[topic] or "empty"),
             "models": models,
-            "sizes": {"items": items, "row_name": row_name, "selected": state.topic},
+            "sizes": {"items": items, "row_name": row_name, "selected": topic},
         }
-
-
-def naming_of(state: TopicState, figures: TopicFigures) -> dict[str, Any]:
-    """Offer a name for the topic."""
-    name = {
-        "name": "name",
-        "kind": "text",
-        "label": f"Name of topic {state.topic}",
-        "placeholder": figures.hints()[state.topic] or "empty",
-        "wide": True,
-    }
-    kept = state.topics.names[state.topic]
-    return {
-        "controls": [name, {"name": "keep", "kind": "button", "label": "Keep"}],
-        "values": {"name": kept if state.typed is None else state.typed},
-    }
-
-
-def model_steps(state: TopicState) -> list[dict[str, Any]]:
-    """Describe the models for the slider."""
-    return [{"label": str(topics.k), "note": topics.kind} for topics in state.versions]
 
 
 @remembered

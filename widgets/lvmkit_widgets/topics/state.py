@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -11,19 +10,18 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 import lvmkit
 from lvmkit import scores
-from lvmkit.cohorts.corpus import Corpus
+from lvmkit.cohorts.corpus import Corpus, runs
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Progress
-from lvmkit.core.validation import DataWarning
 from lvmkit.disclosure import Disclosure
+from lvmkit.mixtures.refit import check_size, quiet
 from lvmkit.mixtures.topic_figures import TopicFigures, figures_of
 from lvmkit.mixtures.topics import Topics, names_of
-from lvmkit_widgets.topics.choices import check_fit, first_bands, first_order
 from lvmkit_widgets.ui.state import State, remembered
 from lvmkit_widgets.ui.tabs import Job
 
@@ -54,9 +52,7 @@ class TopicState(State):
     opened: int | None = None  # Document whose whole text is shown, from 1
     shares: Mapping[int, Array] = field(default_factory=dict)  # Read, by `id` of the model
     texts: bool = False  # Whether the page holds texts
-    saved: Mapping[tuple[str, ...], list[int]] | None = (
-        None  # Words of a page; None: Python answers
-    )
+    saved: Mapping[tuple[str, ...], list[int]] | None = None  # Words of a page; None while live
 
     @classmethod
     def of(cls, models: Sequence[Any], corpus: Corpus | None) -> Self:
@@ -88,6 +84,16 @@ class TopicState(State):
         return self.versions[self.position]
 
     @property
+    def row_name(self) -> str:
+        """What rows are called, in the plural."""
+        return "documents" if self.corpus is None else self.corpus.row_name
+
+    @property
+    def column_name(self) -> str:
+        """What columns are called."""
+        return "word" if self.corpus is None else self.corpus.column_name
+
+    @property
     def figures(self) -> TopicFigures:
         """Numbers of the model that is shown."""
         return self.figures_of(self.topics)
@@ -99,10 +105,8 @@ class TopicState(State):
 
     def version_of(self, model: Any) -> Topics:
         """Return the topics of a model, under whatever names."""
-        versions: tuple[Topics, ...] = self.peek(
-            "versions"
-        )  # names do not matter, so no read of them
-        return next(topics for topics in versions if topics.model is model)
+        # Names do not matter, so this is no read of them.
+        return next(topics for topics in self.peek("versions") if topics.model is model)
 
     def reads_quickly(self, topics: Topics) -> bool:
         """Tell whether finding the shares of topics in documents is a matter of milliseconds."""
@@ -129,8 +133,7 @@ class TopicState(State):
             message = f"{topics.kind} has neither transform nor predict_proba."
             raise ValueError(message)
         given = {"progress": progress} if progress and _reports(infer) else {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
+        with quiet():
             rows = self.corpus.labelled(topics.words, binary=topics.of_records)
             return np.asarray(infer(rows, **given))
 
@@ -232,9 +235,7 @@ class TopicState(State):
             made = clone(like) if like is not None else getattr(lvmkit, kind)()
             model = made.set_params(n_components=k)
             given = {"progress": progress} if progress and _reports(model.fit) else {}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                warnings.simplefilter("ignore", DataWarning)
+            with quiet():
                 rows = corpus.labelled(words, binary=kind == "BernoulliMixture")
                 return model.fit(rows, **given)
 
@@ -246,13 +247,11 @@ class TopicState(State):
         kept = [t for t in self.versions if (t.kind, t.k) != (topics.kind, topics.k)]
         versions = tuple(sorted([*kept, topics], key=lambda each: each.k))
         there = {id(t.model) for t in versions}
-        told = f"Fitted {topics.k} topics ({topics.kind})."
-        if topics.how:
-            told = f"{told[:-1]}; {topics.how}."
-        place = next(i for i, each in enumerate(versions) if each is topics)
+        how = f"; {topics.how}" if topics.how else ""
+        told = f"Fitted {topics.k} topics ({topics.kind}){how}."
         shares = {key: value for key, value in self.shares.items() if key in there}
         known = self.replace(versions=versions, shares=shares)
-        return known.show_model(place).tell(told, tone="done")
+        return known.show_model(versions.index(topics)).tell(told, tone="done")
 
     def save(self, path: str | Path) -> None:
         """Save the model that is shown, with the names of its topics."""
@@ -304,3 +303,39 @@ def _inference(topics: Topics) -> Any:
 def _reports(method: Any) -> bool:
     """Tell whether a method reports how far it is."""
     return "progress" in inspect.signature(method).parameters
+
+
+def check_fit(k: int, n: int, d: int, row_name: str, column_name: str) -> None:
+    """Check that so many topics can be found."""
+    try:
+        check_size(k, n, d)
+    except ValueError as error:
+        told = str(error).replace("clusters", "topics").replace("patients", row_name)
+        raise ValueError(told.replace("codes", f"{column_name}s")) from error
+
+
+def first_order(corpus: Corpus) -> str:
+    """Choose an attribute to put documents in order by."""
+    orders = corpus.orders()
+    dates = [n for n, v in orders.items() if pd.api.types.is_datetime64_any_dtype(v)]
+    years = [name for name in orders if name.lower() in ("year", "date", "time", "anno")]
+    people = list(orders) if corpus.private else []
+    return next(iter([*dates, *years, *people]), "")
+
+
+def first_bands(corpus: Corpus, order: str) -> str:
+    """Choose an attribute whose stretches can be marked along an order."""
+    orders = corpus.orders()
+    places = np.arange(len(corpus))
+    if order and not pd.api.types.is_numeric_dtype(orders[order]):
+        return ""
+    by = np.argsort(orders[order].to_numpy(), kind="stable") if order else places
+    found = {}
+    for name, values in orders.items():
+        levels = values.nunique()
+        if name == order or pd.api.types.is_numeric_dtype(values) or levels > len(corpus) / 3:
+            continue
+        stretches = runs(values, by)
+        if stretches <= 1.25 * levels:
+            found[name] = stretches
+    return min(found, key=lambda name: found[name], default="")

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table
@@ -43,51 +44,33 @@ class TopicListTab(Tab[TopicState]):
 
     def fields(self, state: TopicState) -> Fields:
         """List the topics."""
-        corpus = state.corpus
-        columns = listing_columns(
-            "documents" if corpus is None else corpus.row_name,
-            "word" if corpus is None else corpus.column_name,
-            coherent=state.coherence(state.topics) is not None,
-            counted=state.figures.read,
-            shares=shares_of(state),
-        )
-        return {"overview": {"columns": columns, "rows": listing_rows(state)}}
+        return {"overview": {"columns": listing_columns(state), "rows": listing_rows(state)}}
 
 
-def listing_columns(
-    row_name: str, column_name: str, *, coherent: bool, counted: bool, shares: str
-) -> list[dict[str, Any]]:
+def listing_columns(state: TopicState) -> list[dict[str, Any]]:
     """Describe the columns."""
-    columns: list[dict[str, Any]] = [
-        {"key": "topic", "label": "Topic", "kind": "integer"},
-        {"key": "name", "label": "Name", "kind": "text"},
-        {
-            "key": "share",
-            "label": "Share" if shares else "Weight",
-            "kind": "bar",
-            "help": f"Share of all {shares}" if shares else "Weight of the topic in the model",
-        },
+    shares, rows = shares_of(state), state.row_name.capitalize()
+    told = f"Share of all {shares}" if shares else "Weight of the topic in the model"
+    columns = [
+        column("topic", "Topic", "integer"),
+        column("name", "Name"),
+        column("share", "Share" if shares else "Weight", "bar", help=told),
     ]
-    if counted:
-        help_text = f"{row_name.capitalize()} in which no topic has a larger share"
-        columns.append(
-            {"key": "n", "label": row_name.capitalize(), "kind": "integer", "help": help_text}
-        )
-    if coherent:
-        help_text = "Closer to 0 is better; compare topics of one corpus only."
-        coherence = {"key": "coherence", "label": "Coherence", "kind": "number", "help": help_text}
-        columns.append(coherence | {"digits": 1})
-    return [*columns, {"key": "words", "label": f"{column_name.capitalize()}s", "kind": "text"}]
+    if state.figures.read:
+        told = f"{rows} in which no topic has a larger share"
+        columns.append(column("n", rows, "integer", help=told))
+    if state.coherence(state.topics) is not None:
+        told = "Closer to 0 is better; compare topics of one corpus only."
+        columns.append(column("coherence", "Coherence", "number", help=told, digits=1))
+    return [*columns, column("words", f"{state.column_name.capitalize()}s")]
 
 
 def shares_of(state: TopicState) -> str:
     """Say what the shares of topics are shares of."""
-    corpus = state.corpus
-    if corpus is None or not state.figures.read:
+    if state.corpus is None or not state.figures.read:
         return ""
-    return (
-        corpus.row_name if corpus.private or state.topics.of_records else f"{corpus.column_name}s"
-    )
+    of_rows = state.corpus.private or state.topics.of_records
+    return state.row_name if of_rows else f"{state.column_name}s"
 
 
 @remembered

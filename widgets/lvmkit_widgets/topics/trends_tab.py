@@ -12,6 +12,7 @@ from lvmkit.core.typing import Array
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.ui.controls import select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
@@ -27,25 +28,18 @@ class TrendsTab(Tab[TopicState]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.course = Picture(
+        course = Picture(
             title="Shares along an order",
             help="The mean share of each topic among the documents of each value: from the topic "
             "mixture of every document (transform), or its probabilities of clusters. Pick a topic "
             "in the picture to see its words.",
             download="topic-shares",
         )
-        without = Text(
-            text="Shares along an order need the cohort of documents.",
-            tone="note",
-            needs_python=True,
-        )
-        self.components = {"along": Form(inline=True), "course": self.course, "no_order": without}
+        told = "Shares along an order need the cohort of documents."
+        without = Text(text=told, tone="note", needs_python=True)
+        self.components = {"along": Form(inline=True), "course": course, "no_order": without}
         self.layout = ["along", "course", "no_order"]
-
-        self.events = {
-            "along.values": choose,
-            "course.pick": pick_mark,
-        }
+        self.events = {"along.values": choose, "course.pick": pick_mark}
 
     def initial(self, state: TopicState) -> Fields:
         """Keep pictures of people out of pages."""
@@ -99,13 +93,11 @@ def orders_of(state: TopicState) -> list[list[str]]:
 
 def controls_of(state: TopicState) -> list[dict[str, Any]]:
     """Return the controls."""
-    names = (
-        [] if state.corpus is None else [[n, n.replace("_", " ")] for n in state.corpus.orders()]
-    )
-    bands = [["", NOTHING], *names]
+    orders = orders_of(state)
+    bands = [["", NOTHING], *(pair for pair in orders if pair[0])]
     return [
-        {"name": "order", "kind": "select", "label": "Shares along", "options": orders_of(state)},
-        {"name": "bands", "kind": "select", "label": "Mark stretches of", "options": bands},
+        select("order", "Shares along", orders),
+        select("bands", "Mark stretches of", bands),
     ]
 
 
