@@ -15,9 +15,9 @@ from lvmkit.scores import stability
 from lvmkit_widgets import StabilityPanel
 from lvmkit_widgets.stability import dashboard, data
 from lvmkit_widgets.stability import state as states
+from lvmkit_widgets.stability.data import Cell, Outcome, Piece
 from lvmkit_widgets.stability.export_tab import picture_of
-from lvmkit_widgets.stability.options import parsed_values, written_values
-from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece
+from lvmkit_widgets.stability.run_form import parsed_values, written_values
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.state import Memory
 from lvmkit_widgets.ui.sync import asked_by

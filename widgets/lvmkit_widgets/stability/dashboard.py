@@ -8,14 +8,12 @@ from typing import Any
 
 from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab
-from lvmkit_widgets.stability.consensus_tab import ConsensusTab
+from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab, ConsensusTab
 from lvmkit_widgets.stability.curve_tab import CurveTab, row_id
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.export_tab import StabilityExportTab
-from lvmkit_widgets.stability.options import checked_repeats
 from lvmkit_widgets.stability.run_form import RunForm
-from lvmkit_widgets.stability.state import StabilityState
+from lvmkit_widgets.stability.state import StabilityState, checked_repeats
 from lvmkit_widgets.stability.verdict_tab import VerdictText
 from lvmkit_widgets.ui.page import target_of
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
@@ -132,10 +130,12 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
     def _heading(self, state: StabilityState) -> dict[str, str]:
         """Title, subtitle and footer."""
         subject = state.subject
-        n = f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns"
-        unweighted = not_weighted(subject.cohort)
-        plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
-        parts = [n, plan, f"{state.n_repeats} repeats of each", unweighted]
+        parts = [
+            f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns",
+            f"{len(state.chosen)} methods · {len(state.values)} {subject.what}",
+            f"{state.n_repeats} repeats of each",
+            not_weighted(subject.cohort),
+        ]
         told = small_counts(state.disclosure.threshold, hidden=True)
         return {
             "title": f"Stability of {subject.name}",

@@ -1,10 +1,11 @@
-"""The estimator that is judged, its rows and clusters, and the methods it is compared with."""
+"""The estimator that is judged, its rows, the methods it is compared with, and one repeat of one of them."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -17,14 +18,41 @@ import lvmkit
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core import features
 from lvmkit.core.typing import Labels
+from lvmkit.mixtures.refit import quiet
+from lvmkit.scores import StabilityStudy, iter_stability
 from lvmkit.scores.stability.compare import parameter_of, with_value
-from lvmkit.scores.stability.refits import numbered
+from lvmkit.scores.stability.refits import numbered, take_rows
 from lvmkit.trees import Tree
 from lvmkit.trees.layout import TreeLayout
+from lvmkit_widgets.ui.jobs import Cancelled
 
+log = logging.getLogger(__name__)
 SAMPLE_ROWS = 4_000  # what is measured first of large data
 LARGE = 6_000  # rows from which on a sample is measured first
 NUMBERS = 9  # values that are compared, unless the reader says which
+
+
+class Cell(NamedTuple):
+    """A method with a number of clusters, or a depth."""
+
+    method: str
+    value: int
+
+
+class Piece(NamedTuple):
+    """Work that adds one repeat to a cell."""
+
+    cell: Cell  # Which
+    sampled: bool  # Whether only a sample of the rows is used
+    protocol: Any  # As `lvmkit.scores.stability` takes it
+
+
+class Outcome(NamedTuple):
+    """What became of a piece."""
+
+    piece: Piece  # Which
+    study: StabilityStudy | None  # None if it failed or was stopped
+    failed: str = ""  # Why, in words
 
 
 class Subject:
@@ -59,14 +87,23 @@ class Subject:
         return Corpus(self.cohort[:1]).row_name if hasattr(self.cohort, "obs") else "rows"
 
     @property
+    def deep(self) -> bool:
+        """Whether values are depths, not numbers of clusters."""
+        return str(self.parameter).split("__")[-1] == "max_depth"
+
+    @property
+    def value_name(self) -> str:
+        """What a value is."""
+        return "depth" if self.deep else "number of clusters"
+
+    @property
     def what(self) -> str:
         """What values are, in the plural."""
-        depth = str(self.parameter).split("__")[-1] == "max_depth"
-        return "depths" if depth else "numbers of clusters"
+        return "depths" if self.deep else "numbers of clusters"
 
     def values(self) -> list[int]:
         """Propose values to compare: the estimator's own, smaller and larger ones."""
-        if self.what == "depths":
+        if self.deep:
             return list(range(1, max(self.own + 1, 4) + 1))
         most = max(self.own + 3, 8)
         spread = np.linspace(2, most, min(NUMBERS, most - 1)).round().astype(int)
@@ -88,6 +125,35 @@ class Subject:
             return self.estimator
         made = self.estimator_at(method, value)
         return made.fit(self.cohort if type(made).__module__.startswith("lvmkit") else self.matrix)
+
+    def measured(
+        self, piece: Piece, *, resume: StabilityStudy | None = None, progress: Any = None
+    ) -> Outcome:
+        """Measure one repeat."""
+        cell, sample = piece.cell, self.sample if piece.sampled else None
+        mine = self.is_given(*cell) and self.labels is not None
+        rows, labels = self.matrix, self.labels if mine else None
+        if sample is not None:
+            rows, labels = take_rows(rows, sample), None if labels is None else labels[sample]
+        try:
+            with quiet():
+                steps = iter_stability(
+                    self.estimator_at(*cell),
+                    rows,
+                    reference=labels,
+                    names=self.names if mine else None,
+                    protocol=piece.protocol,
+                    n_repeats=1 if resume is None else resume.n_repeats + 1,
+                    resume=resume,
+                    progress=progress,
+                )
+                return Outcome(piece, next(steps))
+        except Cancelled:
+            return Outcome(piece, None)
+        except Exception as error:  # whatever one method raises, the others go on
+            if not isinstance(error, (ValueError, ArithmeticError)):
+                log.exception("%s cannot be measured", cell)
+            return Outcome(piece, None, str(error) or type(error).__name__)
 
     def _labels(self) -> Labels | None:
         """Return the clusters of the estimator, if it is fitted."""
@@ -113,10 +179,9 @@ class Subject:
 
     def _rivals(self) -> dict[str, Any]:
         """Return methods to compare with, which are asked for the same number of clusters."""
-        deep = self.what == "depths"
 
         def clusters(value: int) -> int:
-            return int(2**value) if deep else int(value)
+            return int(2**value) if self.deep else int(value)
 
         rivals: dict[str, Any] = {
             "k-means": lambda value: KMeans(clusters(value), n_init=1),
@@ -125,8 +190,8 @@ class Subject:
         tree = getattr(lvmkit, "SpectralTree", None)
         if tree is not None and not isinstance(self.estimator, tree):
             rivals["spectral tree"] = lambda value: tree(max_depth=None, max_leaf_nodes=value)
-        own = ("KMeans", "k-means"), ("BisectingKMeans", "bisecting k-means")
-        dropped = dict(own).get(self.name)
+        own = {"KMeans": "k-means", "BisectingKMeans": "bisecting k-means"}
+        dropped = own.get(self.name)
         return {name: method for name, method in rivals.items() if name != dropped}
 
 

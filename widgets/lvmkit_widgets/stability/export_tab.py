@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 import lvmkit
-from lvmkit import charts
+from lvmkit.charts import stability_curve_chart, stability_curve_table
 from lvmkit.models import Model
-from lvmkit_widgets.stability.clusters_tab import clusters_frame
+from lvmkit_widgets.stability.clusters_tab import bars_of, clusters_frame, consensus_of
 from lvmkit_widgets.stability.state import GOAL, StabilityState
 from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
@@ -25,16 +25,8 @@ def can_be_saved(state: StabilityState) -> bool:
 def picture_of(state: StabilityState, name: str) -> Any:
     """Draw a picture as it may be shared."""
     if name == "curve":
-        return charts.stability_curve_chart(
-            charts.stability_curve_table(state.table()), goal=GOAL, width=760
-        )
-    study: Any = state.study
-    hidden = state.hidden(study)
-    if name == "bars":
-        return charts.cluster_stability_chart(
-            charts.cluster_stability_table(study, hidden=hidden), width=760
-        )
-    return charts.consensus_chart(charts.consensus_matrix(study, blocks=True, hidden=hidden))
+        return stability_curve_chart(stability_curve_table(state.table()), goal=GOAL, width=760)
+    return bars_of(state) if name == "bars" else consensus_of(state)
 
 
 EXPORTS: tuple[Export[StabilityState], ...] = (

@@ -11,16 +11,19 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.core.typing import Labels
+from lvmkit.core.validation import listed
 from lvmkit.disclosure import suppression
 from lvmkit.disclosure.text import shown_count
+from lvmkit.mixtures.refit import quiet
 from lvmkit.scores import StabilityStudy
 from lvmkit.scores.stability.compare import Recommendation, recommendation
-from lvmkit_widgets.stability.data import Subject
-from lvmkit_widgets.stability.options import checked_protocol, checked_repeats, checked_values
-from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece, measured, quiet
+from lvmkit.scores.stability.refits import PROTOCOLS
+from lvmkit_widgets.stability.data import Cell, Outcome, Piece, Subject
 from lvmkit_widgets.ui.state import State, remembered
 
 GOAL = 0.9  # mean index that is called stable
+MOST_REPEATS = 100
+MOST_VALUES = 40
 Studies = Mapping[Cell, StabilityStudy]
 
 
@@ -152,24 +155,19 @@ class StabilityState(State):
 
     def todo(self) -> list[Piece]:
         """Return what is still to be measured: first all of it on a sample, then repeat by repeat."""
-        cells = self.cells()
+        cells, sampling = self.cells(), self.subject.sample is not None
         known = {cell: study.n_repeats for cell, study in self.studies.items()}
-        first = []
-        if self.subject.sample is not None:
-            fresh = [c for c in cells if c not in known and c not in self.previews]
-            first = [Piece(cell, sampled=True, protocol=self.protocol) for cell in fresh]
-        later = [
-            Piece(cell, sampled=False, protocol=self.protocol)
-            for repeat in range(self.n_repeats)
-            for cell in cells
-            if known.get(cell, 0) <= repeat
+        first = [cell for cell in cells if sampling and self.study_of(cell) is None]
+        later = [c for i in range(self.n_repeats) for c in cells if known.get(c, 0) <= i]
+        return [
+            *(Piece(cell, sampled=True, protocol=self.protocol) for cell in first),
+            *(Piece(cell, sampled=False, protocol=self.protocol) for cell in later),
         ]
-        return [*first, *later]
 
     def measured(self, piece: Piece, progress: Any = None) -> Outcome:
         """Measure one repeat; touches nothing, so that it may run in a thread."""
         resume = None if piece.sampled else self.studies.get(piece.cell)
-        return measured(self.subject, piece, resume=resume, progress=progress)
+        return self.subject.measured(piece, resume=resume, progress=progress)
 
     def take(self, outcome: Outcome) -> Self:
         """Take what was measured, unless another protocol was asked for meanwhile."""
@@ -203,14 +201,12 @@ class StabilityState(State):
 @remembered
 def tabulated(state: StabilityState) -> pd.DataFrame:
     """Tabulate every repeat; for all who ask, so nobody changes it."""
-    rows: list[tuple[Any, ...]] = []
-    order = list(state.subject.methods)
-    for cell in sorted(state.every_cell(), key=lambda cell: (order.index(cell.method), cell.value)):
-        study = state.study_of(cell)
-        for repeat in range(0 if study is None else study.n_repeats):
-            assert study is not None
-            found, ari = int(study.found[repeat]), float(study.ari[repeat])
-            rows.append((*cell, found, repeat, ari, state.is_sampled(cell)))
+    rows = [
+        (*cell, int(study.found[i]), i, float(study.ari[i]), state.is_sampled(cell))
+        for cell in state.every_cell()
+        if (study := state.study_of(cell)) is not None
+        for i in range(study.n_repeats)
+    ]
     columns = ["method", "value", "n_clusters", "repeat", "ari", "sampled"]
     table = pd.DataFrame(rows, columns=columns)
     best = {name: best_of(table, name) for name in table["method"].unique()}
@@ -228,3 +224,42 @@ def tabulated(state: StabilityState) -> pd.DataFrame:
 def best_of(table: pd.DataFrame, method: str) -> Recommendation:
     """Choose a value of a method."""
     return recommendation(table[table["method"] == method], goal=GOAL)
+
+
+def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
+    """Return values in ascending order."""
+    given = list(values)
+    wrong = [
+        v for v in given if isinstance(v, bool) or not isinstance(v, int | np.integer) or v < 1
+    ]
+    if wrong or not given:
+        start = f"{name}: n" if name else "N"
+        found = f"{listed(wrong[:1])} was given" if wrong else "none was given"
+        message = f"{start}umbers of clusters, or depths, are whole numbers of 1 or more; {found}."
+        raise ValueError(message)
+    if len(set(given)) > MOST_VALUES:
+        message = (
+            f"At most {MOST_VALUES} numbers are compared at a time; {len(set(given))} were given."
+        )
+        raise ValueError(message)
+    return sorted({int(value) for value in given})
+
+
+def checked_repeats(n_repeats: Any) -> int:
+    """Return a number of repeats."""
+    whole = isinstance(n_repeats, int | np.integer) and not isinstance(n_repeats, bool)
+    if not whole or not 1 <= n_repeats <= MOST_REPEATS:
+        message = (
+            f"The number of repeats, n_repeats, is a whole number from 1 to {MOST_REPEATS}; "
+            f"{n_repeats!r} was given."
+        )
+        raise ValueError(message)
+    return int(n_repeats)
+
+
+def checked_protocol(protocol: str) -> str:
+    """Return what is compared."""
+    if protocol not in PROTOCOLS:
+        message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
+        raise ValueError(message)
+    return protocol

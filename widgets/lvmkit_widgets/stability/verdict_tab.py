@@ -40,8 +40,8 @@ def cell_name(state: StabilityState) -> str:
     """Name what is looked at."""
     if state.method == state.subject.name and state.subject.parameter is None:
         return state.method
-    deep = state.subject.what == "depths"
-    return f"{state.method}, " + (f"depth {state.value}" if deep else f"{state.value} clusters")
+    depth, clusters = f"depth {state.value}", f"{state.value} clusters"
+    return f"{state.method}, {depth if state.subject.deep else clusters}"
 
 
 def not_drawn(state: StabilityState) -> str:
@@ -59,8 +59,7 @@ def recommended(state: StabilityState) -> list[str]:
     found = state.recommended()
     if found.value is None:
         return [f"None is recommended: {found.why}"]
-    what = "depth" if state.subject.what == "depths" else "number of clusters"
-    why = found.why.partition(": ")[2]
+    what, why = state.subject.value_name, found.why.partition(": ")[2]
     return [f"**Recommended {what} for {state.method}: {found.value}**, {why}"]
 
 
