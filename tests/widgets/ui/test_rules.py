@@ -9,7 +9,7 @@ import pytest
 
 from lvmkit_widgets.ui import rules
 from lvmkit_widgets.ui.dashboard import Dashboard
-from lvmkit_widgets.ui.paging import PagedTable
+from lvmkit_widgets.ui.paging import Paging
 from lvmkit_widgets.ui.sync import DEEPEST, is_plain
 from lvmkit_widgets.ui.widgets import (
     WIDGETS,
@@ -496,14 +496,11 @@ def test_fields_that_a_jupyter_page_invents_are_passed_over(board):
 
 def test_two_words_of_which_none_is_found_leave_no_row():
     """Before, the second word was looked for in a table without rows, which failed."""
-    shown = Table(columns=[{"key": "code"}, {"key": "title"}])
-    pages = PagedTable(shown, ["code", "title"])
-    pages.show(pd.DataFrame({"code": ["250", "428"], "title": ["Diabetes", "Heart failure"]}))
+    table = pd.DataFrame({"code": ["250", "428"], "title": ["Diabetes", "Heart failure"]})
     for search, codes in [("no such thing", []), ("failure HEART", ["428"]), ("4 fail", ["428"])]:
-        shown.search = search
-        pages.turn()
-        assert [row["code"] for row in shown.rows] == codes
-        assert shown.total == len(codes)
+        shown = Paging(search=search).page_of(table, ["code", "title"], 15)
+        assert [row["code"] for row in shown["rows"]] == codes
+        assert shown["total"] == len(codes)
 
 
 @pytest.mark.parametrize("kind", WIDGETS.values())
