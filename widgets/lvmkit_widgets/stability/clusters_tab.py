@@ -14,8 +14,7 @@ from lvmkit.charts import (
     consensus_matrix,
     svg,
 )
-from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name, not_drawn
+from lvmkit_widgets.stability.state import NOTHING, StabilityState
 from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
@@ -62,9 +61,9 @@ class ClusterStabilityTab(Tab[StabilityState]):
 
     def fields(self, state: StabilityState) -> Fields:
         """Show the clusters that are looked at."""
-        why = not_drawn(state)
+        why = state.not_drawn
         picture = "" if why else drawn(state, bars_of)
-        bars = {"svg": picture, "alt": f"Stability: {cell_name(state)}", "caption": why}
+        bars = {"svg": picture, "alt": f"Stability: {state.cell_name}", "caption": why}
         return {"bars": bars, "clusters": {"rows": rows_of(state)}}
 
 
@@ -92,7 +91,7 @@ class ConsensusTab(Tab[StabilityState]):
 
     def fields(self, state: StabilityState) -> Fields:
         """Show the clusters that are looked at, and where Python answers rows of them."""
-        why, alt = not_drawn(state), f"Consensus of {cell_name(state)}"
+        why, alt = state.not_drawn, f"Consensus of {state.cell_name}"
         blocks = "" if why else drawn(state, consensus_of, width=520)
         shown: dict[str, Any] = {"blocks": {"svg": blocks, "alt": alt, "caption": why}}
         if state.live:
@@ -102,7 +101,7 @@ class ConsensusTab(Tab[StabilityState]):
 
 
 @remembered
-def drawn(state: StabilityState, chart: Callable[..., Any], **options: Any) -> str:
+def drawn(state: StabilityState, chart: Callable[..., Any], /, **options: Any) -> str:
     """Draw what is looked at, once something is measured."""
     return "" if state.study is None else svg(chart(state, **options))
 

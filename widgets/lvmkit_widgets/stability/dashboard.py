@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,11 @@ from lvmkit_widgets.stability.curve_tab import CurveTab, row_id
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.export_tab import StabilityExportTab
 from lvmkit_widgets.stability.run_form import RunForm
-from lvmkit_widgets.stability.state import StabilityState, checked_repeats
-from lvmkit_widgets.stability.verdict_tab import VerdictText
+from lvmkit_widgets.stability.state import NOTHING, StabilityState, checked_repeats
 from lvmkit_widgets.ui.page import target_of
-from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
-from lvmkit_widgets.ui.widgets import Status
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Cases, Fields, Tab, TabbedDashboard
+from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import small_counts
 
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
@@ -143,3 +144,54 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
             "footer": "Clusters keep the numbers of the model. "
             f"{told} Nothing is told of clusters as small as that.",
         }
+
+
+class VerdictText(Tab[StabilityState]):
+    """Two or three sentences above everything else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.components = {"verdict": Text(title="In short", tone="note")}
+        self.layout = "verdict"
+
+    def fields(self, state: StabilityState) -> Fields:
+        """Show the verdict on what is looked at."""
+        return {"verdict": {"text": verdict_of(state)}}
+
+
+@remembered
+def verdict_of(state: StabilityState) -> str:
+    """Say how stable the clusters are that are looked at, and what is recommended."""
+    study, cell = state.study, state.picked
+    told = [failed for failed in [state.failures.get(cell, "")] if failed]
+    if study is not None:
+        study = replace(study, planned=max(state.n_repeats, study.n_repeats))
+        told.append(f"**{state.cell_name}.** {study.verdict(unnamed=state.hidden(study))}")
+    elif not told:
+        told.append(f"**{state.cell_name}.** {NOTHING}")
+    return "\n\n".join([*told, *recommended(state), *sampled(state)])
+
+
+def recommended(state: StabilityState) -> list[str]:
+    """Say which value is recommended, and why."""
+    table = state.table()
+    mine = table[table["method"] == state.method]
+    if mine["value"].nunique() < 2:
+        return []
+    found = state.recommended()
+    if found.value is None:
+        return [f"None is recommended: {found.why}"]
+    what, why = state.subject.value_name, found.why.partition(": ")[2]
+    return [f"**Recommended {what} for {state.method}: {found.value}**, {why}"]
+
+
+def sampled(state: StabilityState) -> list[str]:
+    """Say what rests on a sample of the rows."""
+    subject = state.subject
+    cells = [cell for cell in state.cells() if state.is_sampled(cell)]
+    if subject.sample is None or not cells:
+        return []
+    size = f"a sample of {len(subject.sample):,} of the {subject.n_rows:,} {subject.row_name}"
+    if state.is_sampled(state.picked):
+        return [f"So far this rests on {size}; all of them follow."]
+    return [f"{len(cells)} of the {len(state.cells())} numbers compared rest on {size} so far."]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -68,13 +69,18 @@ class Subject:
         self.estimator, self.cohort = estimator, cohort
         self.matrix = _table(cohort)
         self.name = type(estimator).__name__
-        self.parameter = _parameter(estimator)
+        self.parameter: str | None = None  # The option that sets how many clusters there are
+        with suppress(ValueError):
+            self.parameter = parameter_of(estimator)
         self.labels = self._labels()
         self.own = self._own()
         self.names = {} if self.labels is None else names_of(estimator)
         offered = self._rivals() if methods is None else dict(methods)
         self.methods: dict[str, Any] = {self.name: estimator, **offered}
-        self.sample = _sample(self.n_rows)
+        self.sample: Labels | None = None  # The rows that are measured first, where there are many
+        if self.n_rows >= LARGE:
+            drawn = np.random.RandomState(0).permutation(self.n_rows)[:SAMPLE_ROWS]
+            self.sample = np.sort(drawn)
 
     @property
     def n_rows(self) -> int:
@@ -124,7 +130,11 @@ class Subject:
         if self.is_given(method, value) and self.labels is not None:
             return self.estimator
         made = self.estimator_at(method, value)
-        return made.fit(self.cohort if type(made).__module__.startswith("lvmkit") else self.matrix)
+        return made.fit(self.rows_for(made))
+
+    def rows_for(self, estimator: Any) -> Any:
+        """Return the rows as an estimator takes them; of a cohort, ours take the names too."""
+        return self.cohort if type(estimator).__module__.startswith("lvmkit") else self.matrix
 
     def measured(
         self, piece: Piece, *, resume: StabilityStudy | None = None, progress: Any = None
@@ -165,8 +175,7 @@ class Subject:
         if labels is None or len(labels) != self.n_rows:
             if not hasattr(self.estimator, "predict"):
                 return None
-            ours = type(self.estimator).__module__.startswith("lvmkit")
-            labels = self.estimator.predict(self.cohort if ours else self.matrix)
+            labels = self.estimator.predict(self.rows_for(self.estimator))
         return numbered(labels)
 
     def _own(self) -> int:
@@ -183,26 +192,23 @@ class Subject:
         def clusters(value: int) -> int:
             return int(2**value) if self.deep else int(value)
 
-        rivals: dict[str, Any] = {
+        rivals: dict[Any, Any] = {
             "k-means": lambda value: KMeans(clusters(value), n_init=1),
             "bisecting k-means": lambda value: BisectingKMeans(clusters(value)),
         }
         tree = getattr(lvmkit, "SpectralTree", None)
         if tree is not None and not isinstance(self.estimator, tree):
             rivals["spectral tree"] = lambda value: tree(max_depth=None, max_leaf_nodes=value)
-        own = {"KMeans": "k-means", "BisectingKMeans": "bisecting k-means"}
-        dropped = own.get(self.name)
-        return {name: method for name, method in rivals.items() if name != dropped}
-
-
-def _may_be_table(cohort: Any) -> bool:
-    """Return whether what was passed may be rows by columns."""
-    return hasattr(cohort, "shape") or isinstance(cohort, list | tuple)
+        rivals.pop(
+            {"KMeans": "k-means", "BisectingKMeans": "bisecting k-means"}.get(self.name), None
+        )
+        return rivals
 
 
 def _table(cohort: Any) -> Any:
     """Return the rows in a form that every clusterer takes."""
-    matrix, _ = features.unwrapped(cohort) if _may_be_table(cohort) else (np.asarray(""), None)
+    rows_by_columns = hasattr(cohort, "shape") or isinstance(cohort, list | tuple)
+    matrix, _ = features.unwrapped(cohort) if rows_by_columns else (np.asarray(""), None)
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
@@ -218,21 +224,6 @@ def _table(cohort: Any) -> Any:
         )
         raise ValueError(message)
     return features.as_float32_rows(matrix) if sparse.issparse(matrix) else matrix
-
-
-def _parameter(estimator: Any) -> str | None:
-    """Return the option that sets the number of clusters, if there is one."""
-    try:
-        return parameter_of(estimator)
-    except ValueError:
-        return None
-
-
-def _sample(n_rows: int) -> Labels | None:
-    """Draw the rows that are measured first; None where all are few enough."""
-    if n_rows < LARGE:
-        return None
-    return np.sort(np.random.RandomState(0).permutation(n_rows)[:SAMPLE_ROWS])
 
 
 def names_of(estimator: Any) -> dict[int, str]:

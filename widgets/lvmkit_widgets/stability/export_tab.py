@@ -9,8 +9,7 @@ import lvmkit
 from lvmkit.charts import stability_curve_chart, stability_curve_table
 from lvmkit.models import Model
 from lvmkit_widgets.stability.clusters_tab import bars_of, clusters_frame, consensus_of
-from lvmkit_widgets.stability.state import GOAL, StabilityState
-from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
+from lvmkit_widgets.stability.state import GOAL, NOTHING, StabilityState
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 
 
@@ -76,7 +75,7 @@ class StabilityExportTab(ExportTab[StabilityState]):
         """Say what is looked at, and what files hold."""
         least = state.disclosure.threshold
         return (
-            f"Looked at: {cell_name(state)}. Sizes below {least} are hidden everywhere. In Python, "
+            f"Looked at: {state.cell_name}. Sizes below {least} are hidden everywhere. In Python, "
             f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
             f"measured the buttons wait; a cancel frees them. {TWICE}"
         )

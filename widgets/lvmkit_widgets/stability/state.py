@@ -22,6 +22,8 @@ from lvmkit_widgets.stability.data import Cell, Outcome, Piece, Subject
 from lvmkit_widgets.ui.state import State, remembered
 
 GOAL = 0.9  # mean index that is called stable
+NOTHING = "Nothing has been measured yet."
+NOT_SAVED = "A saved page holds {} of these pictures; this one is not among them."
 MOST_REPEATS = 100
 MOST_VALUES = 40
 Studies = Mapping[Cell, StabilityStudy]
@@ -65,6 +67,20 @@ class StabilityState(State):
     def picked(self) -> Cell:
         """The cell that is looked at."""
         return Cell(self.method, self.value)
+
+    @property
+    def cell_name(self) -> str:
+        """What is looked at, in words."""
+        if self.method == self.subject.name and self.subject.parameter is None:
+            return self.method
+        depth, clusters = f"depth {self.value}", f"{self.value} clusters"
+        return f"{self.method}, {depth if self.subject.deep else clusters}"
+
+    @property
+    def not_drawn(self) -> str:
+        """Why a page has no pictures of what is looked at; "" where it has."""
+        there = self.held is None or self.picked in self.held
+        return "" if there else NOT_SAVED.format(len(self.held or ()))
 
     @property
     def study(self) -> StabilityStudy | None:
@@ -181,13 +197,6 @@ class StabilityState(State):
         home = "previews" if piece.sampled else "studies"
         return self.replace(**{home: {**getattr(self, home), cell: outcome.study}})
 
-    def study_shown(self) -> StabilityStudy | None:
-        """Return the study that is looked at, with the goal of now."""
-        study = self.study
-        if study is None:
-            return None
-        return dataclasses.replace(study, planned=max(self.n_repeats, study.n_repeats))
-
     def _known(self, chosen: Sequence[str]) -> tuple[str, ...]:
         """Return the methods that were chosen, in their order."""
         unknown = [name for name in chosen if name not in self.subject.methods]
@@ -210,10 +219,8 @@ def tabulated(state: StabilityState) -> pd.DataFrame:
     columns = ["method", "value", "n_clusters", "repeat", "ari", "sampled"]
     table = pd.DataFrame(rows, columns=columns)
     best = {name: best_of(table, name) for name in table["method"].unique()}
-    table["recommended"] = [
-        value == best[name].value
-        for name, value in zip(table["method"], table["value"], strict=True)
-    ]
+    pairs = zip(table["method"], table["value"], strict=True)
+    table["recommended"] = [value == best[name].value for name, value in pairs]
     table.attrs = {
         "recommended": {name: one.value for name, one in best.items()},
         "why": {name: one.why for name, one in best.items()},

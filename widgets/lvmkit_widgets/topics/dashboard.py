@@ -13,10 +13,9 @@ from lvmkit.mixtures.topics import page_words
 from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab, has_texts
 from lvmkit_widgets.topics.export_tab import TopicExportTab
 from lvmkit_widgets.topics.fit_form import TopicFitTab
-from lvmkit_widgets.topics.sidebar import TopicSidebar
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.terms_tab import LINKS, TOP, TopicComparisonTab, TopicTermsTab
-from lvmkit_widgets.topics.topics_tab import TopicListTab
+from lvmkit_widgets.topics.topics_tab import TopicListTab, TopicSidebar
 from lvmkit_widgets.topics.trends_tab import TrendsTab, wants_shares
 from lvmkit_widgets.ui.jobs import Progress
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
@@ -234,26 +233,21 @@ def subtitle(state: TopicState) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def _numbers(state: TopicState) -> list[str]:
-    """Say what shares and occurrences are where nothing is hidden."""
-    corpus = state.corpus
-    if corpus is None or not state.figures.read:
-        return ["Shares are the weights of the model; no documents were read for them."]
-    if state.topics.of_records:
-        return [
-            f"The share of a topic is the mean of its probabilities for all {corpus.row_name}; numbers of "
-            f"{corpus.row_name} with a {corpus.column_name} in a topic are expected ones."
-        ]
-    return [
-        f"The share of a topic is its part of all {corpus.column_name}s: its shares of the {corpus.row_name}, "
-        "weighed by their lengths. Occurrences in a topic are expected ones: all occurrences of the "
-        f"{corpus.column_name}, times the part of the topic in it."
-    ]
-
-
 def footer(state: TopicState) -> str:
     """Say what the numbers are."""
-    if not state.private:
-        return " ".join(["Topics are numbered as in the model.", *_numbers(state)])
-    small = small_counts(state.disclosure.threshold, hidden=state.suppressing)
-    return f"Shares are counted among the records placed in each topic. {small}"
+    rows, column, told = state.row_name, state.column_name, "Topics are numbered as in the model."
+    if state.private:
+        small = small_counts(state.disclosure.threshold, hidden=state.suppressing)
+        return f"Shares are counted among the records placed in each topic. {small}"
+    if not state.figures.read:
+        return f"{told} Shares are the weights of the model; no documents were read for them."
+    if state.topics.of_records:
+        return (
+            f"{told} The share of a topic is the mean of its probabilities for all {rows}; numbers of {rows} with a "
+            f"{column} in a topic are expected ones."
+        )
+    return (
+        f"{told} The share of a topic is its part of all {column}s: its shares of the {rows}, weighed by their "
+        f"lengths. Occurrences in a topic are expected ones: all occurrences of the {column}, times the part of the "
+        "topic in it."
+    )

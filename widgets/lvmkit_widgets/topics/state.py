@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 
 import lvmkit
 from lvmkit import scores
-from lvmkit.cohorts.corpus import Corpus, runs
+from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Progress
 from lvmkit.disclosure import Disclosure
@@ -67,14 +66,14 @@ class TopicState(State):
                 corpus.require_known(topics.words)
         versions = tuple(sorted(found, key=lambda topics: topics.k))
         first = next((i for i, t in enumerate(versions) if t.model is models[0]), 0)
-        order = "" if corpus is None else first_order(corpus)
+        order = "" if corpus is None else corpus.first_order()
         return cls(
             versions=versions,
             corpus=corpus,
             position=first,
             topic=int(np.argmax(versions[first].weights)),
             order=order,
-            bands="" if corpus is None else first_bands(corpus, order),
+            bands="" if corpus is None else corpus.first_bands(order),
             disclosure=Disclosure(private=corpus is not None and corpus.private),
         )
 
@@ -108,15 +107,12 @@ class TopicState(State):
         # Names do not matter, so this is no read of them.
         return next(topics for topics in self.peek("versions") if topics.model is model)
 
-    def reads_quickly(self, topics: Topics) -> bool:
-        """Tell whether finding the shares of topics in documents is a matter of milliseconds."""
-        infer = _inference(topics)
-        return self.corpus is not None and infer is not None and not _reports(infer)
-
     def is_read(self, topics: Topics) -> bool:
         """Tell whether the share of each topic in each document is known, or found at once."""
-        known = id(topics.model) in self.shares
-        return known or self.private or self.reads_quickly(topics)
+        if id(topics.model) in self.shares or self.private:
+            return True
+        infer = _inference(topics)  # in milliseconds, where it does not report how far it is
+        return self.corpus is not None and infer is not None and not _reports(infer)
 
     def mixtures(self, topics: Topics) -> Array:
         """Return the share of each topic in each document, (n, k)."""
@@ -228,7 +224,11 @@ class TopicState(State):
             message = "There are no documents to fit: pass the cohort to TopicRelevance."
             raise ValueError(message)
         words = self.topics.words
-        check_fit(k, len(corpus), len(words), corpus.row_name, corpus.column_name)
+        try:
+            check_size(k, len(corpus), len(words))
+        except ValueError as error:
+            told = str(error).replace("clusters", "topics").replace("patients", corpus.row_name)
+            raise ValueError(told.replace("codes", f"{corpus.column_name}s")) from error
         like = next((t.model for t in self.versions if t.kind == kind), None)
 
         def work(progress: Progress | None) -> Any:
@@ -303,39 +303,3 @@ def _inference(topics: Topics) -> Any:
 def _reports(method: Any) -> bool:
     """Tell whether a method reports how far it is."""
     return "progress" in inspect.signature(method).parameters
-
-
-def check_fit(k: int, n: int, d: int, row_name: str, column_name: str) -> None:
-    """Check that so many topics can be found."""
-    try:
-        check_size(k, n, d)
-    except ValueError as error:
-        told = str(error).replace("clusters", "topics").replace("patients", row_name)
-        raise ValueError(told.replace("codes", f"{column_name}s")) from error
-
-
-def first_order(corpus: Corpus) -> str:
-    """Choose an attribute to put documents in order by."""
-    orders = corpus.orders()
-    dates = [n for n, v in orders.items() if pd.api.types.is_datetime64_any_dtype(v)]
-    years = [name for name in orders if name.lower() in ("year", "date", "time", "anno")]
-    people = list(orders) if corpus.private else []
-    return next(iter([*dates, *years, *people]), "")
-
-
-def first_bands(corpus: Corpus, order: str) -> str:
-    """Choose an attribute whose stretches can be marked along an order."""
-    orders = corpus.orders()
-    places = np.arange(len(corpus))
-    if order and not pd.api.types.is_numeric_dtype(orders[order]):
-        return ""
-    by = np.argsort(orders[order].to_numpy(), kind="stable") if order else places
-    found = {}
-    for name, values in orders.items():
-        levels = values.nunique()
-        if name == order or pd.api.types.is_numeric_dtype(values) or levels > len(corpus) / 3:
-            continue
-        stretches = runs(values, by)
-        if stretches <= 1.25 * levels:
-            found[name] = stretches
-    return min(found, key=lambda name: found[name], default="")

@@ -138,10 +138,11 @@ def numbers_of(state: TopicState, figures: TopicFigures) -> dict[str, Any]:
 def map_items(state: TopicState, figures: TopicFigures) -> list[dict[str, Any]]:
     """Place the topics of the model that is shown."""
     table = topic_map_table(state.topics.centers, state.topics.weights)
-    names, labels, shares = figures.names(), figures.labels(), figures.shares
-    table = table.assign(id=table["topic"], name=names, label=labels, share=shares)
+    told: dict[str, Any] = {"name": figures.names(), "label": figures.labels()}
+    table = table.rename(columns={"topic": "id"}).assign(**told, share=figures.shares)
     shown = table[["id", "name", "label", "x", "y", "share", "empty"]]
-    return [dict(row) for row in shown.to_dict("records")]
+    rows: list[Any] = shown.to_dict("records")
+    return rows
 
 
 def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str, str]:
