@@ -42,13 +42,23 @@ class CurveTab(Tab[StabilityState]):
         )
         self.components = {"curve": curve, "values": table}
         self.layout = ["curve", "values"]
-
         self.events = {"values.pick": pick_row}
 
     def initial(self, state: StabilityState) -> Fields:
         """Name what is compared."""
         title = f"Stability against the {state.subject.value_name}"
-        columns = columns_of(deep=state.subject.deep)
+        deep = state.subject.deep
+        found = column("found", "Clusters", "integer", help="Of the first fit")
+        columns = [
+            column("method", "Method"),
+            column("value", "Depth" if deep else "Clusters", "integer"),
+            *([found] if deep else []),
+            column("mean", "Mean index", "number", digits=2),
+            column("span", "Range"),
+            column("reappear", "Reappear"),
+            column("repeats", "Repeats", "integer"),
+            column("note", "Note"),
+        ]
         return {"curve": {"title": title}, "values": {"columns": columns}}
 
     def picks(self, state: StabilityState) -> Fields:
@@ -84,21 +94,6 @@ def draw_curve(state: StabilityState) -> str:
 def row_id(cell: Cell) -> str:
     """Return the key of a row."""
     return f"{cell.method} · {cell.value}"
-
-
-def columns_of(*, deep: bool) -> list[dict[str, Any]]:
-    """Describe the columns."""
-    found = column("found", "Clusters", "integer", help="Of the first fit")
-    return [
-        column("method", "Method"),
-        column("value", "Depth" if deep else "Clusters", "integer"),
-        *([found] if deep else []),
-        column("mean", "Mean index", "number", digits=2),
-        column("span", "Range"),
-        column("reappear", "Reappear"),
-        column("repeats", "Repeats", "integer"),
-        column("note", "Note"),
-    ]
 
 
 def rows_of(state: StabilityState) -> list[dict[str, Any]]:

@@ -35,7 +35,6 @@ class RunForm(Tab[StabilityState]):
         self.components = {"run": self.form}
         self.layout = "run"
         self._total = 0
-
         self.events = {
             "run.pressed": lambda _state, _button: lambda _board: self._asked(),
             "status.seen": lambda _state, _seen: lambda _board: self._begin(),

@@ -40,7 +40,6 @@ class TopicFitTab(Tab[TopicState]):
         )
         self.components = {"fit": self.form, "fitted": table}
         self.layout = ["fit", "fitted"]
-
         self.events = {
             "fit.pressed": self._fit,
             "fitted.pick": lambda state, place: state.show_model(int(place) - 1),

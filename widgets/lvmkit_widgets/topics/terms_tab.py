@@ -59,7 +59,6 @@ class TopicTermsTab(Tab[TopicState]):
         relevance = Relevance(title="Words of the topic", top=TOP, spreads=True)
         self.components = {"map": map_, "relevance": relevance}
         self.layout = {"row": ["map", "relevance"], "widths": [1, 1.35]}
-
         self.events = {
             "relevance.balance": lambda state, balance: state.replace(balance=balance),
             "relevance.code": lambda state, word: state.replace(term=word),
@@ -113,7 +112,6 @@ class TopicComparisonTab(Tab[TopicState]):
         )
         self.components = {"versus": versus}
         self.layout = "versus"
-
         self.events = {
             "versus.first": TopicState.look,
             "versus.second": TopicState.compare,

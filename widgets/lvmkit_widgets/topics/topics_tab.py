@@ -77,7 +77,6 @@ class TopicListTab(Tab[TopicState]):
         )
         self.components = {"overview": table}
         self.layout = "overview"
-
         self.events = {"overview.pick": TopicState.look}
 
     def picks(self, state: TopicState) -> Fields:

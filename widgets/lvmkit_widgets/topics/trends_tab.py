@@ -51,14 +51,17 @@ class TrendsTab(Tab[TopicState]):
         shown = {"along": {"visible": there}, "no_order": {"visible": not there}}
         if not there:
             return {**shown, "course": {"visible": False}}
-        values = {"order": state.order, "bands": state.bands}
-        form = {"controls": controls_of(state), "values": values, "visible": True}
+        orders, values = orders_of(state), {"order": state.order, "bands": state.bands}
+        bands = [["", NOTHING], *(pair for pair in orders if pair[0])]
+        along = select("order", "Shares along", orders)
+        controls = [along, select("bands", "Mark stretches of", bands)]
+        form = {"controls": controls, "values": values, "visible": True}
         return {**shown, "along": form, "course": {**course_of(state), "visible": True}}
 
 
 def wants_shares(state: TopicState) -> bool:
     """Tell whether there is something to draw shares along."""
-    return state.corpus is not None and bool(orders_of(state))
+    return bool(orders_of(state))
 
 
 def course_of(state: TopicState) -> dict[str, Any]:
@@ -89,16 +92,6 @@ def orders_of(state: TopicState) -> list[list[str]]:
         return []
     names = [[name, name.replace("_", " ")] for name in state.corpus.orders()]
     return names if state.private else [["", PLACES], *names]
-
-
-def controls_of(state: TopicState) -> list[dict[str, Any]]:
-    """Return the controls."""
-    orders = orders_of(state)
-    bands = [["", NOTHING], *(pair for pair in orders if pair[0])]
-    return [
-        select("order", "Shares along", orders),
-        select("bands", "Mark stretches of", bands),
-    ]
 
 
 @remembered

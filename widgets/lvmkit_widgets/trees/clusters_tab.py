@@ -45,7 +45,6 @@ class CutTab(Tab[NavigatorState]):
         )
         self.components = {"clusters": table, "cutting": self.form}
         self.layout = ["cutting", "clusters"]
-
         self.events = {"clusters.pick": NavigatorState.pick, "cutting.pressed": self._press}
 
     def picks(self, state: NavigatorState) -> Fields:
@@ -59,8 +58,22 @@ class CutTab(Tab[NavigatorState]):
             return {"clusters": there, "cutting": there}
         # Python makes the table: cuts that are made in a page do not change it
         title = TITLE if state.live else f"{TITLE} with which the page was saved"
-        listed = {"title": title, "columns": columns_of(state), "rows": rows_of(state)}
-        form = {"controls": controls_of(state), "values": {"k": len(state.frontier)}}
+        columns = [
+            column("cluster", "Cluster", "integer"),
+            column("name", "Branch"),
+            column("n", state.row_name.capitalize(), "integer"),
+            column("share", "Share", "bar"),
+            column("terms", f"{state.column_name.capitalize()}s"),
+        ]
+        k = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
+        controls = [
+            {**k, "max": len(state.layout.leaves)},
+            button("cut", "Cut into so many", primary=True),
+            button("leaves", "All leaves"),
+            *([] if state.corpus is None else [EXPLORE]),
+        ]
+        listed = {"title": title, "columns": columns, "rows": rows_of(state)}
+        form = {"controls": controls, "values": {"k": len(state.frontier)}}
         return {"clusters": {**listed, **there}, "cutting": {**form, **there}}
 
     def _press(self, state: NavigatorState, name: str) -> Any:
@@ -74,28 +87,6 @@ class CutTab(Tab[NavigatorState]):
             message = "Say how many clusters there shall be."
             raise ValueError(message)
         return state.cut(n_leaves=int(k))
-
-
-def controls_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """Describe the ways to cut."""
-    number = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
-    return [
-        {**number, "max": len(state.layout.leaves)},
-        button("cut", "Cut into so many", primary=True),
-        button("leaves", "All leaves"),
-        *([] if state.corpus is None else [EXPLORE]),
-    ]
-
-
-def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """Describe the columns of the table."""
-    return [
-        column("cluster", "Cluster", "integer"),
-        column("name", "Branch"),
-        column("n", state.row_name.capitalize(), "integer"),
-        column("share", "Share", "bar"),
-        column("terms", f"{state.column_name.capitalize()}s"),
-    ]
 
 
 @remembered

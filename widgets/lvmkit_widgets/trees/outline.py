@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from lvmkit.trees.figures import TreeFigures
@@ -51,8 +50,8 @@ class Outline(Tab[NavigatorState]):
         rows, column, nodes = state.row_name, state.column_name, state.tree.nodes
         tree = {
             "children": [list(node.children) for node in nodes],
-            "strength": [_measured(node.strength) for node in nodes],
-            "support": [_measured(node.support) for node in nodes],
+            "strength": [round(float(node.strength), 4) for node in nodes],
+            "support": [round(float(node.support), 4) for node in nodes],
             "row_name": rows,
             "column_name": column,
             "opened": sorted({i for node in state.frontier for i in state.tree.path(node)[:-1]}),
@@ -77,7 +76,10 @@ class Outline(Tab[NavigatorState]):
             "code": state.code,
             "found": found_in(state),
         }
-        return {"tree": tree, "naming": naming_of(state)}
+        label = f"Name of {state.layout.labels[state.node]}"
+        hint = state.figures.hints[state.node] or "for instance: everybody"
+        back = undo_buttons(state.history, arrows=False)
+        return {"tree": tree, "naming": name_form(label, name_of(state), hint, *back)}
 
 
 def found_in(state: NavigatorState) -> dict[str, Any]:
@@ -86,13 +88,6 @@ def found_in(state: NavigatorState) -> dict[str, Any]:
         return {}
     n = state.figures.n_with_code(state.code)
     return {"code": state.code, "n": n} if n else {}
-
-
-def naming_of(state: NavigatorState) -> dict[str, Any]:
-    """Offer a name for the node, and the way back."""
-    label = f"Name of {state.layout.labels[state.node]}"
-    hint = state.figures.hints[state.node] or "for instance: everybody"
-    return name_form(label, name_of(state), hint, *undo_buttons(state.history, arrows=False))
 
 
 def name_of(state: NavigatorState) -> str:
@@ -131,8 +126,3 @@ def numbers_of(_: NavigatorState, figures: TreeFigures) -> dict[str, Any]:
         "reasons": reasons,
         "why": [place.get(reason) for reason in figures.reasons],
     }
-
-
-def _measured(value: float) -> float | None:
-    """Round a measure of a split; None where there is none."""
-    return None if math.isnan(value) else round(float(value), 4)

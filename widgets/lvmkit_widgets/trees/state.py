@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -327,13 +328,8 @@ def first_cut(layout: TreeLayout) -> list[int]:
     leaves = [int(i) for i in layout.leaves]
     if len(leaves) <= FIRST_CLUSTERS:
         return leaves
-    best = [0]
-    for depth in range(1, int(layout.depths.max()) + 1):
-        found = layout.tree.frontier(depth=depth)
-        if len(found) > FIRST_CLUSTERS:
-            break
-        best = found
-    return best
+    cuts = (layout.tree.frontier(depth=d) for d in range(1, int(layout.depths.max()) + 1))
+    return [[0], *takewhile(lambda cut: len(cut) <= FIRST_CLUSTERS, cuts)][-1]
 
 
 def opened_to(layout: TreeLayout, frontier: Sequence[int], node: int) -> list[int]:

@@ -189,8 +189,7 @@ def labels_of(state: NavigatorState, columns: tuple[int, ...] | None = None) -> 
         "none": "The numbers of this branch are on their way …",
         "lift_help": f"Frequency in the branch divided by that overall: how typical the {column_name} is",
     }
-    left_out = len(state.words) - len(state.figures.words) if not state.empty else 0
-    if left_out:
+    if left_out := len(state.words) - len(state.figures.words):
         labels["rest"] = f"The {left_out:,} rarest {column_name}s are left out of so large a tree."
     if not state.live:
         labels["none"] = "The numbers of this branch are not in this page."
