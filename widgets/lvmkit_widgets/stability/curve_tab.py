@@ -83,12 +83,14 @@ def pick_row(state: StabilityState, key: str) -> StabilityState:
 @remembered
 def draw_curve(state: StabilityState) -> str:
     """Draw every method and value."""
-    table = state.table()
-    if table.empty:
-        return ""
     what = "depth" if state.subject.deep else "number of clusters asked for"
-    drawn = stability_curve_table(table)
-    return svg(stability_curve_chart(drawn, goal=GOAL, x_title=what, width=760))
+    return "" if state.table().empty else svg(curve_of(state, x_title=what))
+
+
+def curve_of(state: StabilityState, **options: Any) -> Any:
+    """Draw every method and value, fit to be shared."""
+    table = stability_curve_table(state.table())
+    return stability_curve_chart(table, goal=GOAL, width=760, **options)
 
 
 def row_id(cell: Cell) -> str:

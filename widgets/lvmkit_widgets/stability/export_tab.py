@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 import lvmkit
-from lvmkit.charts import stability_curve_chart, stability_curve_table
 from lvmkit.models import Model
 from lvmkit_widgets.stability.clusters_tab import bars_of, clusters_frame, consensus_of
-from lvmkit_widgets.stability.state import GOAL, NOTHING, StabilityState
+from lvmkit_widgets.stability.curve_tab import curve_of
+from lvmkit_widgets.stability.state import NOTHING, StabilityState
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 
 
@@ -19,13 +19,6 @@ def can_be_saved(state: StabilityState) -> bool:
         return isinstance(state.subject.estimator_at(*state.picked), Model)
     except Exception:  # noqa: BLE001 - methods may raise anything; measuring tells what
         return False
-
-
-def picture_of(state: StabilityState, name: str) -> Any:
-    """Draw a picture as it may be shared."""
-    if name == "curve":
-        return stability_curve_chart(stability_curve_table(state.table()), goal=GOAL, width=760)
-    return bars_of(state) if name == "bars" else consensus_of(state)
 
 
 EXPORTS: tuple[Export[StabilityState], ...] = (
@@ -43,14 +36,9 @@ EXPORTS: tuple[Export[StabilityState], ...] = (
         clusters_frame,
         "Stability of the clusters that are looked at, and with which they swap members.",
     ),
-    *(
-        Export(name, label, f"stability-{name}.png", partial(picture_of, name=name))
-        for name, label in [
-            ("curve", "Stability (PNG)"),
-            ("bars", "Clusters (PNG)"),
-            ("consensus", "Consensus (PNG)"),
-        ]
-    ),
+    Export("curve", "Stability (PNG)", "stability-curve.png", curve_of),
+    Export("bars", "Clusters (PNG)", "stability-bars.png", bars_of),
+    Export("consensus", "Consensus (PNG)", "stability-consensus.png", consensus_of),
     page_export(
         "stability.html", "One file that answers without Python and without internet; totals only."
     ),

@@ -155,7 +155,10 @@ class StabilityState(State):
         if n_repeats is not None:
             fields["n_repeats"] = checked_repeats(n_repeats)
         if protocol is not None and protocol != self.protocol:
-            fields["protocol"] = checked_protocol(protocol)
+            if protocol not in PROTOCOLS:
+                message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
+                raise ValueError(message)
+            fields["protocol"] = protocol
             fields |= {"studies": {}, "previews": {}, "failures": {}}
         wanted = fields.get("values", self.values)
         own = (self.subject.own,) if self.subject.parameter is None else wanted
@@ -236,9 +239,7 @@ def best_of(table: pd.DataFrame, method: str) -> Recommendation:
 def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
     """Return values in ascending order."""
     given = list(values)
-    wrong = [
-        v for v in given if isinstance(v, bool) or not isinstance(v, int | np.integer) or v < 1
-    ]
+    wrong = [value for value in given if not is_whole(value) or value < 1]
     if wrong or not given:
         start = f"{name}: n" if name else "N"
         found = f"{listed(wrong[:1])} was given" if wrong else "none was given"
@@ -252,21 +253,17 @@ def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
     return sorted({int(value) for value in given})
 
 
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
 def checked_repeats(n_repeats: Any) -> int:
     """Return a number of repeats."""
-    whole = isinstance(n_repeats, int | np.integer) and not isinstance(n_repeats, bool)
-    if not whole or not 1 <= n_repeats <= MOST_REPEATS:
+    if not is_whole(n_repeats) or not 1 <= n_repeats <= MOST_REPEATS:
         message = (
             f"The number of repeats, n_repeats, is a whole number from 1 to {MOST_REPEATS}; "
             f"{n_repeats!r} was given."
         )
         raise ValueError(message)
     return int(n_repeats)
-
-
-def checked_protocol(protocol: str) -> str:
-    """Return what is compared."""
-    if protocol not in PROTOCOLS:
-        message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
-        raise ValueError(message)
-    return protocol

@@ -191,9 +191,18 @@ class TopicRelevance(TabbedDashboard[TopicState]):
 
     def _heading(self, state: TopicState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
+        corpus, topics = state.corpus, state.topics
+        parts = [
+            "" if corpus is None else f"{len(corpus):,} {corpus.row_name}",
+            f"{len(topics.words):,} {state.column_name}s",
+            counted(topics.k, "topic"),
+            topics.kind,
+            "" if state.suppressing else topics.how,  # as many steps as the data need
+            "" if corpus is None else not_weighted(corpus.view.cohort),
+        ]
         title = f"Topics of {self._name}" if self._name else "Topics"
-        told = {"subtitle": subtitle(state), "footer": footer(state)}
-        left_out = "" if state.corpus is None else state.corpus.left_out(state.topics.words)
+        told = {"subtitle": " · ".join(filter(None, parts)), "footer": footer(state)}
+        left_out = "" if corpus is None else corpus.left_out(topics.words)
         return {"title": title, **told, "left_out": left_out}
 
     def _show_state(self, told: str) -> None:
@@ -217,20 +226,6 @@ def saved_words(state: TopicState) -> dict[tuple[str, ...], list[int]]:
         words: page_words(models, SAVED_CELLS * sum(topics.k for topics in models) // held, top=TOP)
         for words, models in groups.items()
     }
-
-
-def subtitle(state: TopicState) -> str:
-    """Say how many documents, words and topics there are, and how the fit ended."""
-    corpus, topics = state.corpus, state.topics
-    parts = [
-        "" if corpus is None else f"{len(corpus):,} {corpus.row_name}",
-        f"{len(topics.words):,} {state.column_name}s",
-        counted(topics.k, "topic"),
-        topics.kind,
-        "" if state.suppressing else topics.how,  # as many steps as the data need
-        "" if corpus is None else not_weighted(corpus.view.cohort),
-    ]
-    return " · ".join(part for part in parts if part)
 
 
 def footer(state: TopicState) -> str:

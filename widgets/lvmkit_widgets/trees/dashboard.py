@@ -141,8 +141,20 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
     def _heading(self, state: NavigatorState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
         title = f"Tree of {self._name or 'clusters'}"
-        told = {"subtitle": subtitle(state), "footer": footer(state)}
-        return {"title": title, **told, "left_out": left_out_of(state)}
+        if state.empty:
+            return {"title": title, "subtitle": "an empty tree", "footer": "", "left_out": ""}
+        size, corpus = state.layout.leaves.size, state.corpus
+        parts = [
+            f"{state.figures.total:,} {state.row_name}",
+            counted(len(state.words), state.column_name),
+            "1 leaf" if size == 1 else f"{size:,} leaves",
+            f"depth {state.tree.depth}",
+            METHODS.get(str(getattr(state.model, "split", "")), ""),
+            "" if corpus is None else not_weighted(corpus.view.cohort),
+        ]
+        told = {"subtitle": " · ".join(filter(None, parts)), "footer": footer(state)}
+        left_out = "" if corpus is None else left_out_of(state, corpus)
+        return {"title": title, **told, "left_out": left_out}
 
 
 def _require_tree(t: Any) -> None:
@@ -167,31 +179,13 @@ def _checked(cohort: Any) -> Any:
     raise TypeError(message)
 
 
-def subtitle(state: NavigatorState) -> str:
-    """Say how many rows, columns, branches and leaves there are, and how the tree was made."""
-    if state.empty:
-        return "an empty tree"
-    size = state.layout.leaves.size
-    parts = [
-        f"{state.figures.total:,} {state.row_name}",
-        counted(len(state.words), state.column_name),
-        "1 leaf" if size == 1 else f"{size:,} leaves",
-        f"depth {state.tree.depth}",
-        METHODS.get(str(getattr(state.model, "split", "")), ""),
-        "" if state.corpus is None else not_weighted(state.corpus.view.cohort),
-    ]
-    return " · ".join(part for part in parts if part)
-
-
-def left_out_of(state: NavigatorState) -> str:
+def left_out_of(state: NavigatorState, corpus: Corpus) -> str:
     """Say what the tree leaves out of the cohort, and what it was shown with others."""
-    if state.corpus is None or state.empty:
-        return ""
-    told = state.corpus.left_out(state.words).replace("the model", "the tree")
+    told = corpus.left_out(state.words).replace("the model", "the tree")
     fitted = state.tree.nodes[0].size
-    if fitted != len(state.corpus):
+    if fitted != len(corpus):
         told += (
-            f" The tree was grown on {fitted:,} rows; sizes here count the {len(state.corpus):,} "
+            f" The tree was grown on {fitted:,} rows; sizes here count the {len(corpus):,} "
             f"{state.row_name} of this cohort, sent down the tree."
         )
     return told.strip()
@@ -199,17 +193,14 @@ def left_out_of(state: NavigatorState) -> str:
 
 def footer(state: NavigatorState) -> str:
     """Say what the numbers are."""
-    if state.empty:
-        return ""
     kept = "Branches are called by their place: 1.2 is the second part of the first."
     if not state.private:
         return kept
     least = state.disclosure.threshold
-    small = (
-        f"Counts of 1 to {least - 1} are hidden; in place of others from which these could be found "
+    if not state.suppressing:
+        return f"{kept} {small_counts(least, hidden=False)}"
+    return (
+        f"{kept} Counts of 1 to {least - 1} are hidden; in place of others from which these could be found "
         f"stand estimates, off by {least} or {NEAR:.0%} at most, whichever is more; sizes with ≈ are "
         "rounded to tens besides."
     )
-    if not state.suppressing:
-        small = small_counts(least, hidden=False)
-    return f"{kept} {small}"
