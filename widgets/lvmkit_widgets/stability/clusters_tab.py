@@ -131,7 +131,6 @@ def clusters_frame(state: StabilityState) -> pd.DataFrame:
 
 def rows_of(state: StabilityState) -> list[dict[str, Any]]:
     """Describe the clusters that are looked at."""
-    table = clusters_frame(state).astype(object)
-    kept = [one["key"] for one in COLUMNS]
-    shown = table[kept].where(table[kept].notna(), None)
+    table = clusters_frame(state)[[one["key"] for one in COLUMNS]].astype(object)
+    shown = table.where(table.notna(), None)
     return [{str(key): value for key, value in row.items()} for row in shown.to_dict("records")]

@@ -76,19 +76,11 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
     ) -> None:
         subject = Subject(estimator, cohort, methods)
         state = StabilityState.of(subject, values=values, n_repeats=checked_repeats(n_repeats))
-        self._summary, self._run = VerdictText(), RunForm()
+        self._run = RunForm()
         tabs = [CurveTab(), ClusterStabilityTab(), ConsensusTab(), StabilityExportTab()]
-        super().__init__(
-            {"status": Status(waiting=True)},
-            frame=[self._summary, self._run],
-            tabs=tabs,
-            title="Stability",
-        )
-        self.stage.layout = [
-            "status",
-            self._summary.layout,
-            {"sidebar": self._run.layout, "main": self.tabs_layout},
-        ]
+        status, frame = Status(waiting=True), [VerdictText(), self._run]
+        super().__init__({"status": status}, frame=frame, tabs=tabs, title="Stability")
+        self.stage.layout = ["status", "verdict", {"sidebar": "run", "main": self.tabs_layout}]
         self.show_state(state)
 
     def measure(self) -> None:

@@ -196,8 +196,8 @@ class Subject:
             "k-means": lambda value: KMeans(clusters(value), n_init=1),
             "bisecting k-means": lambda value: BisectingKMeans(clusters(value)),
         }
-        tree = getattr(lvmkit, "SpectralTree", None)
-        if tree is not None and not isinstance(self.estimator, tree):
+        tree = lvmkit.SpectralTree
+        if not isinstance(self.estimator, tree):
             rivals["spectral tree"] = lambda value: tree(max_depth=None, max_leaf_nodes=value)
         rivals.pop(
             {"KMeans": "k-means", "BisectingKMeans": "bisecting k-means"}.get(self.name), None

@@ -21,43 +21,41 @@ def can_be_saved(state: StabilityState) -> bool:
         return False
 
 
-EXPORTS: tuple[Export[StabilityState], ...] = (
-    Export(
-        "repeats",
-        "Every repeat (CSV)",
-        "stability-repeats.csv",
-        lambda state: state.table(),
-        "Adjusted Rand index of every method, number and repeat.",
-    ),
-    Export(
-        "clusters",
-        "Clusters (CSV)",
-        "stability-clusters.csv",
-        clusters_frame,
-        "Stability of the clusters that are looked at, and with which they swap members.",
-    ),
-    Export("curve", "Stability (PNG)", "stability-curve.png", curve_of),
-    Export("bars", "Clusters (PNG)", "stability-bars.png", bars_of),
-    Export("consensus", "Consensus (PNG)", "stability-consensus.png", consensus_of),
-    page_export(
-        "stability.html", "One file that answers without Python and without internet; totals only."
-    ),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(partial(lvmkit.save, state.estimator_at()), "model.npz"),
-        "The method and number that are looked at, fitted to all rows; of the model itself, that one "
-        "with its names. lvmkit.load reads it.",
-        offered=can_be_saved,
-    ),
-)
-
-
 class StabilityExportTab(ExportTab[StabilityState]):
     """Buttons that hand over files."""
 
-    exports = EXPORTS
+    exports = (
+        Export(
+            "repeats",
+            "Every repeat (CSV)",
+            "stability-repeats.csv",
+            lambda state: state.table(),
+            "Adjusted Rand index of every method, number and repeat.",
+        ),
+        Export(
+            "clusters",
+            "Clusters (CSV)",
+            "stability-clusters.csv",
+            clusters_frame,
+            "Stability of the clusters that are looked at, and with which they swap members.",
+        ),
+        Export("curve", "Stability (PNG)", "stability-curve.png", curve_of),
+        Export("bars", "Clusters (PNG)", "stability-bars.png", bars_of),
+        Export("consensus", "Consensus (PNG)", "stability-consensus.png", consensus_of),
+        page_export(
+            "stability.html",
+            "One file that answers without Python and without internet; totals only.",
+        ),
+        Export(
+            "model",
+            "Model (npz)",
+            "model.npz",
+            lambda state: written(partial(lvmkit.save, state.estimator_at()), "model.npz"),
+            "The method and number that are looked at, fitted to all rows; of the model itself, that one "
+            "with its names. lvmkit.load reads it.",
+            offered=can_be_saved,
+        ),
+    )
 
     def note(self, state: StabilityState) -> str:
         """Say what is looked at, and what files hold."""

@@ -48,7 +48,18 @@ class RunForm(Tab[StabilityState]):
             "methods": list(state.chosen),
             "protocol": state.protocol,
         }
-        return {"run": {"controls": controls_of(state), "values": values}}
+        protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
+        typed = {"placeholder": "2-8, 12", "help": "Numbers and ranges, such as 2-8, 12."}
+        numbers = {"label": "Repeats of each", "min": 1, "max": MOST_REPEATS, "step": 1}
+        methods = {"label": "Methods", "options": list(state.subject.methods)}
+        controls = [
+            {"name": "values", "kind": "text", "label": state.subject.what.capitalize(), **typed},
+            {"name": "n_repeats", "kind": "number", **numbers},
+            {"name": "methods", "kind": "multiselect", **methods},
+            select("protocol", "Compare", protocols),
+            button("measure", "Measure", primary=True),
+        ]
+        return {"run": {"controls": controls, "values": values}}
 
     def connect(self, board: Any) -> None:
         """Listen to the reader."""
@@ -136,21 +147,6 @@ class RunForm(Tab[StabilityState]):
         more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
         told = f"Measured, except {cell.method}, {cell.value}: {why}{more}"
         self._board.say(told, state="info")
-
-
-def controls_of(state: StabilityState) -> list[dict[str, Any]]:
-    """Describe the controls."""
-    protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
-    typed = {"placeholder": "2-8, 12", "help": "Numbers and ranges, such as 2-8, 12."}
-    numbers = {"label": "Repeats of each", "min": 1, "max": MOST_REPEATS, "step": 1}
-    methods = {"label": "Methods", "options": list(state.subject.methods)}
-    return [
-        {"name": "values", "kind": "text", "label": state.subject.what.capitalize(), **typed},
-        {"name": "n_repeats", "kind": "number", **numbers},
-        {"name": "methods", "kind": "multiselect", **methods},
-        select("protocol", "Compare", protocols),
-        button("measure", "Measure", primary=True),
-    ]
 
 
 def parsed_values(text: str) -> list[int]:

@@ -97,10 +97,8 @@ class StabilityState(State):
 
     def every_cell(self) -> list[Cell]:
         """Return what is compared: the estimator, then the others."""
-        subject = self.subject
-        mine = [subject.own] if subject.parameter is None else self.values
-        order = [name for name in subject.methods if name in self.chosen]
-        every = [Cell(n, v) for n in order for v in (mine if n == subject.name else self.values)]
+        order = [name for name in self.subject.methods if name in self.chosen]
+        every = [Cell(name, v) for name in order for v in self._values_of(name, self.values)]
         return [cell for cell in dict.fromkeys(every) if cell not in self.failures]
 
     def cells(self) -> list[Cell]:
@@ -147,26 +145,20 @@ class StabilityState(State):
         protocol: str | None = None,
     ) -> Self:
         """Set what is compared; what is measured already is kept as long as it is of the same protocol."""
-        fields: dict[str, Any] = {}
-        if values is not None:
-            fields["values"] = tuple(checked_values(values))
-        if chosen is not None:
-            fields["chosen"] = self._known(chosen)
-        if n_repeats is not None:
-            fields["n_repeats"] = checked_repeats(n_repeats)
+        wanted = self.values if values is None else tuple(checked_values(values))
+        names = self.chosen if chosen is None else self._known(chosen)
+        repeats = self.n_repeats if n_repeats is None else checked_repeats(n_repeats)
+        fresh: dict[str, Any] = {}
         if protocol is not None and protocol != self.protocol:
             if protocol not in PROTOCOLS:
                 message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
                 raise ValueError(message)
-            fields["protocol"] = protocol
-            fields |= {"studies": {}, "previews": {}, "failures": {}}
-        wanted = fields.get("values", self.values)
-        own = (self.subject.own,) if self.subject.parameter is None else wanted
-        names = fields.get("chosen", self.chosen)
+            fresh = {"protocol": protocol, "studies": {}, "previews": {}, "failures": {}}
         method = self.method if self.method in names else names[0]
-        mine = own if method == self.subject.name else wanted
+        mine = self._values_of(method, wanted)
         value = self.value if self.value in mine else mine[0]
-        return self.replace(**fields, method=method, value=value)
+        looked_at = {"method": method, "value": value}
+        return self.replace(values=wanted, chosen=names, n_repeats=repeats, **looked_at, **fresh)
 
     def pick(self, method: str, value: int) -> Self:
         """Look at another method or value."""
@@ -200,10 +192,14 @@ class StabilityState(State):
         home = "previews" if piece.sampled else "studies"
         return self.replace(**{home: {**getattr(self, home), cell: outcome.study}})
 
+    def _values_of(self, method: str, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the values of a method; an estimator without the option has only its own."""
+        alone = method == self.subject.name and self.subject.parameter is None
+        return (self.subject.own,) if alone else wanted
+
     def _known(self, chosen: Sequence[str]) -> tuple[str, ...]:
         """Return the methods that were chosen, in their order."""
-        unknown = [name for name in chosen if name not in self.subject.methods]
-        if unknown or not chosen:
+        if not chosen or not {*chosen} <= {*self.subject.methods}:
             known = ", ".join(self.subject.methods)
             message = f"Choose one or more of the methods {known}."
             raise ValueError(message)
@@ -245,12 +241,11 @@ def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
         found = f"{listed(wrong[:1])} was given" if wrong else "none was given"
         message = f"{start}umbers of clusters, or depths, are whole numbers of 1 or more; {found}."
         raise ValueError(message)
-    if len(set(given)) > MOST_VALUES:
-        message = (
-            f"At most {MOST_VALUES} numbers are compared at a time; {len(set(given))} were given."
-        )
+    different = sorted({int(value) for value in given})
+    if (n := len(different)) > MOST_VALUES:
+        message = f"At most {MOST_VALUES} numbers are compared at a time; {n} were given."
         raise ValueError(message)
-    return sorted({int(value) for value in given})
+    return different
 
 
 def is_whole(value: Any) -> bool:

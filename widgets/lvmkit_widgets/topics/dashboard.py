@@ -86,13 +86,12 @@ class TopicRelevance(TabbedDashboard[TopicState]):
             corpus = Corpus(cohort, texts=texts, private=private, name=name)
         state = TopicState.of(models, corpus)
         self._name = name or ("" if corpus is None else corpus.name)
-        self._strip, self._reading = TopicSidebar(), TopicDocumentsTab()
-        self._trends = TrendsTab()
+        self._reading, self._trends = TopicDocumentsTab(), TrendsTab()
         self._texts, self._at_work = False, False
         first = [TopicTermsTab(), TopicListTab(), self._reading, TopicComparisonTab(), self._trends]
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
-            frame=[self._strip],
+            frame=[TopicSidebar()],
             tabs=[*first, TopicFitTab(), TopicExportTab()],
             title="Topics",
             links=LINKS,
@@ -100,7 +99,7 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         self.stage.layout = [
             "status",
             "left_out",
-            {"sidebar": self._strip.layout, "main": ["naming", self.tabs_layout]},
+            {"sidebar": ["models", "sizes"], "main": ["naming", self.tabs_layout]},
         ]
         self.show_state(state)
 

@@ -51,27 +51,22 @@ class TopicDocumentsTab(Tab[TopicState]):
 
     def fields(self, state: TopicState) -> Fields:
         """Show the documents of the topic; in a page, those of every topic, if they are asked for."""
-        if not has_texts(state):
+        corpus, opened = state.corpus, None
+        if corpus is None or corpus.texts is None:
             return {}
         topics: tuple[int, ...] = (state.topic,) if state.is_read(state.topics) else ()
         if not state.live:
             topics = tuple(range(state.topics.k)) if state.texts else ()
+        elif state.opened is not None:
+            opened = {"row": state.opened, "text": corpus.texts[state.opened - 1]}
         found = documents_of(state, state.topics, topics)
-        return {"documents": {**found, "opened": whole_text(state) if state.live else None}}
+        return {"documents": {**found, "opened": opened}}
 
 
 def open_text(state: TopicState, row: int) -> TopicState:
     """Show the whole text of a document."""
     there = state.corpus is not None and 1 <= int(row) <= len(state.corpus)
     return state.replace(opened=int(row)) if there else state
-
-
-def whole_text(state: TopicState) -> dict[str, Any] | None:
-    """Return the whole text of the document that was opened."""
-    corpus, row = state.corpus, state.opened
-    if corpus is None or corpus.texts is None or row is None:
-        return None
-    return {"row": row, "text": corpus.texts[row - 1]}
 
 
 @remembered

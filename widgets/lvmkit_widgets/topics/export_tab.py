@@ -33,16 +33,16 @@ def word_rows(figures: TopicFigures, topic: int, *, max_items: int, balance: flo
     expected = [
         None if n is None or p is None else n * p for n, p in zip(totals, spread, strict=True)
     ]
-    titles: dict[str, str] = {}
-    if figures.counts is not None:
-        titles = dict(zip(figures.counts.codes, figures.counts.titles, strict=True))
+    counts = figures.counts
+    titles = {} if counts is None else dict(zip(counts.codes, counts.titles, strict=True))
+    told = [titles.get(word, "") for word in words]
     return pd.DataFrame(
         {
             "cluster": topic,
             "cluster_label": figures.labels()[topic],
             "code": words,
             "label": [
-                f"{w} · {titles[w]}" if titles.get(w, w) not in ("", w) else w for w in words
+                f"{w} · {t}" if t not in ("", w) else w for w, t in zip(words, told, strict=True)
             ],
             "n": pd.Series(expected, dtype=float).round(2),
             "total": pd.Series(totals, dtype=float),
@@ -98,61 +98,58 @@ def words_picture(state: TopicState) -> Any:
     return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)
 
 
-EXPORTS: tuple[Export[TopicState], ...] = (
-    Export(
-        "topics",
-        "Topics (CSV)",
-        "topics.csv",
-        topics_frame,
-        "Share, coherence and first words of each topic.",
-    ),
-    Export(
-        "terms",
-        "Words by topic (CSV)",
-        "terms.csv",
-        terms_frame,
-        f"The {WORDS} most relevant words of each topic at the λ of now.",
-    ),
-    Export(
-        "documents",
-        "Shares by document (CSV)",
-        "documents.csv",
-        documents_frame,
-        "The topic mixture of every document.",
-        offered=lambda state: state.corpus is not None and not state.private,
-    ),
-    Export("map", "Map (SVG)", "topic-map.svg", map_picture),
-    Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
-    Export(
-        "words",
-        "Words of this topic (SVG)",
-        lambda state: f"words-of-topic-{state.topic}.svg",
-        words_picture,
-    ),
-    Export(
-        "words_png",
-        "Words of this topic (PNG)",
-        lambda state: f"words-of-topic-{state.topic}.png",
-        words_picture,
-    ),
-    page_export(
-        "topics.html",
-        "One file that answers without Python and without internet: λ, topics, words, compare.",
-    ),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(state.save, "model.npz"),
-        "With the names of the topics; lvmkit.load reads it.",
-    ),
-)
-
-
 class TopicExportTab(ExportTab[TopicState]):
     """Buttons that hand over files."""
 
-    exports = EXPORTS
+    exports = (
+        Export(
+            "topics",
+            "Topics (CSV)",
+            "topics.csv",
+            topics_frame,
+            "Share, coherence and first words of each topic.",
+        ),
+        Export(
+            "terms",
+            "Words by topic (CSV)",
+            "terms.csv",
+            terms_frame,
+            f"The {WORDS} most relevant words of each topic at the λ of now.",
+        ),
+        Export(
+            "documents",
+            "Shares by document (CSV)",
+            "documents.csv",
+            documents_frame,
+            "The topic mixture of every document.",
+            offered=lambda state: state.corpus is not None and not state.private,
+        ),
+        Export("map", "Map (SVG)", "topic-map.svg", map_picture),
+        Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
+        Export(
+            "words",
+            "Words of this topic (SVG)",
+            lambda state: f"words-of-topic-{state.topic}.svg",
+            words_picture,
+        ),
+        Export(
+            "words_png",
+            "Words of this topic (PNG)",
+            lambda state: f"words-of-topic-{state.topic}.png",
+            words_picture,
+        ),
+        page_export(
+            "topics.html",
+            "One file that answers without Python and without internet: λ, topics, words, compare.",
+        ),
+        Export(
+            "model",
+            "Model (npz)",
+            "model.npz",
+            lambda state: written(state.save, "model.npz"),
+            "With the names of the topics; lvmkit.load reads it.",
+        ),
+    )
 
     def options(self, state: TopicState) -> list[dict[str, Any]]:
         """Offer to put texts into the page."""

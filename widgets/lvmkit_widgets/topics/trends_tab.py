@@ -19,6 +19,10 @@ from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
 PLACES = "Order of the documents"
 NOTHING = "none"
+CAPTION = (
+    "{rows} count in their most probable topic. Values with fewer than {least} are left out, and so are shares that "
+    "stand for fewer. This picture is never part of a saved page."
+)
 
 
 class TrendsTab(Tab[TopicState]):
@@ -70,7 +74,9 @@ def course_of(state: TopicState) -> dict[str, Any]:
         return {"svg": "", "caption": "Reading the documents …"}
     picked = state.topic if state.topics.k > 6 and state.live else None
     try:
-        return {"svg": draw_course(state, state.figures, picked), "caption": caption_of(state)}
+        caption = CAPTION.format(rows=state.row_name.capitalize(), least=state.disclosure.threshold)
+        drawn = draw_course(state, state.figures, picked)
+        return {"svg": drawn, "caption": caption if state.suppressing else ""}
     except ValueError as error:
         return {"svg": "", "caption": str(error)}
 
@@ -121,14 +127,3 @@ def without_small(table: pd.DataFrame, threshold: int) -> Array:
     counts = (table["share"] * table["n"]).round().to_numpy(float).reshape(-1, k)
     hidden = suppression_with_totals(counts.T, threshold=threshold).cells.T
     return np.where(hidden.ravel(), 0.0, table["share"].to_numpy(float))
-
-
-def caption_of(state: TopicState) -> str:
-    """Say what is left out."""
-    if not state.suppressing or state.corpus is None:
-        return ""
-    return (
-        f"{state.corpus.row_name.capitalize()} count in their most probable topic. Values with fewer than "
-        f"{state.disclosure.threshold} are left out, and so are shares that stand for fewer. This picture is "
-        "never part of a saved page."
-    )

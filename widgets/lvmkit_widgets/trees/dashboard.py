@@ -83,22 +83,20 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
         private: bool | None = None,
         name: str = "",
     ) -> None:
-        _require_tree(t)
+        _require(t, cohort)
         corpus = None
         if cohort is not None:
-            corpus = Corpus(_checked(cohort), texts=texts, private=private, name=name)
+            corpus = Corpus(cohort, texts=texts, private=private, name=name)
         state = NavigatorState.of(t, corpus, private=private is not False)
         if corpus is not None and not state.empty:
             corpus.require_known(state.words)
         self._name = name or ("" if corpus is None else corpus.name)
         self.cohort = cohort
-        members = {"patients": PatientRowsTab, "documents": DocumentRowsTab}.get(
-            state.row_name, RowsTab
-        )
-        self._outline = Outline()
+        kinds = {"patients": PatientRowsTab, "documents": DocumentRowsTab}
+        members = kinds.get(state.row_name, RowsTab)
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
-            frame=[self._outline],
+            frame=[Outline()],
             tabs=[BranchTermsTab(), SplitTab(), members(), CutTab(), TreeExportTab()],
             title="Tree",
             links=LINKS,
@@ -157,26 +155,21 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
         return {"title": title, **told, "left_out": left_out}
 
 
-def _require_tree(t: Any) -> None:
-    """Refuse what is no fitted tree."""
-    if isinstance(t, Tree) or isinstance(getattr(t, "tree_", None), Tree):
-        return
-    message = (
-        f"TreeNavigator needs a fitted tree; found {type(t).__name__}. "
-        "Call fit first: lvmkit.SpectralTree(max_depth=3).fit(cohort)."
-    )
-    raise TypeError(message)
-
-
-def _checked(cohort: Any) -> Any:
-    """Refuse what is no cohort."""
-    if all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
-        return cohort
-    message = (
-        f"TreeNavigator needs a cohort (an AnnData table); found {type(cohort).__name__}. Make one with "
-        "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts."
-    )
-    raise TypeError(message)
+def _require(t: Any, cohort: Any) -> None:
+    """Refuse what is no fitted tree, and what is no cohort."""
+    if not isinstance(t, Tree) and not isinstance(getattr(t, "tree_", None), Tree):
+        message = (
+            f"TreeNavigator needs a fitted tree; found {type(t).__name__}. "
+            "Call fit first: lvmkit.SpectralTree(max_depth=3).fit(cohort)."
+        )
+        raise TypeError(message)
+    table = all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names"))
+    if cohort is not None and not table:
+        message = (
+            f"TreeNavigator needs a cohort (an AnnData table); found {type(cohort).__name__}. Make one with "
+            "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts."
+        )
+        raise TypeError(message)
 
 
 def left_out_of(state: NavigatorState, corpus: Corpus) -> str:

@@ -108,12 +108,11 @@ def rows_table(state: NavigatorState) -> pd.DataFrame:
 
 def tree_json(state: NavigatorState) -> str:
     """Write the tree with its names and cut as JSON."""
-    records = nodes_table(state).to_dict("records") if not state.empty else []
-    for record, node in zip(records, state.tree.nodes, strict=True):
-        record["children"] = list(node.children)
-        for key, value in record.items():
-            if not isinstance(value, list | str) and pd.isna(value):
-                record[key] = None
+    records: list[Any] = []
+    if not state.empty:
+        table = nodes_table(state).astype(object)
+        children: Any = [list(node.children) for node in state.tree.nodes]
+        records = table.where(table.notna(), None).assign(children=children).to_dict("records")
     told = {"cut": list(state.frontier), "nodes": records}
     return json.dumps(told, allow_nan=False, ensure_ascii=False, indent=1, default=int)
 

@@ -69,25 +69,19 @@ class Outline(Tab[NavigatorState]):
         if state.empty:
             return {}
         _ = state.renewed
+        told = not state.code or holds_all(state)  # the browser knows by itself
+        n = [] if told else state.figures.n_with_code(state.code)
         tree = {
             **numbers_of(state, state.figures),
             "frontier": list(state.frontier),
             "names": {str(node): name for node, name in state.names.items()},
             "code": state.code,
-            "found": found_in(state),
+            "found": {"code": state.code, "n": n} if n else {},
         }
         label = f"Name of {state.layout.labels[state.node]}"
         hint = state.figures.hints[state.node] or "for instance: everybody"
         back = undo_buttons(state.history, arrows=False)
         return {"tree": tree, "naming": name_form(label, name_of(state), hint, *back)}
-
-
-def found_in(state: NavigatorState) -> dict[str, Any]:
-    """Say how often each node has the code, where the browser cannot tell."""
-    if not state.code or holds_all(state):
-        return {}
-    n = state.figures.n_with_code(state.code)
-    return {"code": state.code, "n": n} if n else {}
 
 
 def name_of(state: NavigatorState) -> str:

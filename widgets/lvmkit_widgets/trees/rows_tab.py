@@ -46,13 +46,10 @@ class RowsTab(Tab[NavigatorState]):
     def initial(self, state: NavigatorState) -> Fields:
         """Say what rows are."""
         there = not state.empty and state.corpus is not None
-        members = {
-            "title": f"{state.row_name.capitalize()} of the branch",
-            "help": PEOPLE if state.private else "In the order of the corpus. Pick one to read it.",
-            "columns": columns_of(state),
-            "visible": there,
-        }
-        return {"members": members, "why": {"visible": there}}
+        title = f"{state.row_name.capitalize()} of the branch"
+        told = PEOPLE if state.private else "In the order of the corpus. Pick one to read it."
+        shown = {"title": title, "help": told, "columns": columns_of(state), "visible": there}
+        return {"members": shown, "why": {"visible": there}}
 
     def fields(self, state: NavigatorState) -> Fields:
         """List the rows of the node."""
@@ -166,6 +163,5 @@ def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
 
 def _title_of(state: NavigatorState, column: int) -> str:
     """Write a code by its meaning."""
-    word = state.words[column]
-    title = "" if state.corpus is None else state.corpus.view.titles.get(word, "")
-    return title or word
+    word, corpus = state.words[column], state.corpus
+    return word if corpus is None else corpus.view.titles.get(word) or word

@@ -49,14 +49,9 @@ class BranchTermsTab(Tab[NavigatorState]):
 
     def initial(self, state: NavigatorState) -> Fields:
         """Say what the numbers are of."""
-        return {
-            "relevance": {
-                "title": f"{state.column_name.capitalize()}s of the branch",
-                "help": HELP.format(name=state.column_name),
-                "download": "branch",
-                "visible": not state.empty,
-            }
-        }
+        title = f"{state.column_name.capitalize()}s of the branch"
+        shown = {"title": title, "help": HELP.format(name=state.column_name)}
+        return {"relevance": {**shown, "download": "branch", "visible": not state.empty}}
 
     def fields(self, state: NavigatorState) -> Fields:
         """Show the codes of the node."""
