@@ -131,6 +131,30 @@ class Corpus:
                 found[name] = values
         return found
 
+    def first_order(self) -> str:
+        """Choose an attribute to put rows in order by: a date, else a year, else any of people; "" without one."""
+        orders = self.orders()
+        dates = [n for n, v in orders.items() if pd.api.types.is_datetime64_any_dtype(v)]
+        years = [name for name in orders if name.lower() in ("year", "date", "time", "anno")]
+        people = list(orders) if self.private else []
+        return next(iter([*dates, *years, *people]), "")
+
+    def first_bands(self, order: str) -> str:
+        """Choose an attribute whose stretches can be marked along an order; "" without one."""
+        orders = self.orders()
+        if order and not pd.api.types.is_numeric_dtype(orders[order]):
+            return ""
+        along = orders[order] if order else np.arange(len(self))
+        by, found = np.argsort(np.asarray(along), kind="stable"), {}
+        for name, values in orders.items():
+            levels = values.nunique()
+            if name == order or pd.api.types.is_numeric_dtype(values) or levels > len(self) / 3:
+                continue
+            stretches = runs(values, by)
+            if stretches <= 1.25 * levels:
+                found[name] = stretches
+        return min(found, key=lambda name: found[name], default="")
+
     def passage(self, row: int, words: Sequence[str]) -> tuple[str, bool]:
         """Return the part of a document in which a topic's words stand closest."""
         text = "" if self.texts is None else self.texts[row]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,14 +67,21 @@ def fit_mixture(
     return mixture, how_it_stopped(model)
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Leave out what models warn of: with many numbers of clusters some always do."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DataWarning)
+        yield
+
+
 def fit_quietly(
     X: Any, n_clusters: int, *, sample_weight: Any = None, progress: Progress | None = None
 ) -> Any:
     """Fit a model without its warnings, which the dashboard gives in its own words."""
     model = BernoulliMixture(n_components=n_clusters, binarize=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        warnings.simplefilter("ignore", DataWarning)
+    with quiet():
         return model.fit(X, sample_weight=sample_weight, progress=progress)
 
 

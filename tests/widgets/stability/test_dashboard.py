@@ -15,9 +15,9 @@ from lvmkit.scores import stability
 from lvmkit_widgets import StabilityPanel
 from lvmkit_widgets.stability import dashboard, data
 from lvmkit_widgets.stability import state as states
-from lvmkit_widgets.stability.export_tab import picture_of
-from lvmkit_widgets.stability.options import parsed_values, written_values
-from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece
+from lvmkit_widgets.stability.clusters_tab import bars_of, consensus_of
+from lvmkit_widgets.stability.data import Cell, Outcome, Piece
+from lvmkit_widgets.stability.run_form import parsed_values, written_values
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.state import Memory
 from lvmkit_widgets.ui.sync import asked_by
@@ -465,11 +465,11 @@ def test_files_hold_totals_only(measured):
 
 
 def test_pictures_do_not_show_small_clusters(measured):
-    bars = picture_of(measured.state, "bars").to_dict()
+    bars = bars_of(measured.state).to_dict()
     (rare,) = [row for rows in bars["datasets"].values() for row in rows if row.get("cluster") == 3]
     assert rare["verdict"] == "not shown"
     assert rare["jaccard"] is None
-    blocks = picture_of(measured.state, "consensus").to_dict()
+    blocks = consensus_of(measured.state).to_dict()
     assert "Gray: not shown." in " ".join(blocks["title"]["subtitle"])
 
 

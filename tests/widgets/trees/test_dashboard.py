@@ -14,16 +14,16 @@ from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
 from lvmkit.trees.layout import DEEP, TreeLayout
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
-from lvmkit_widgets.trees.annotations import NamedCut
-from lvmkit_widgets.trees.export_tab import EXPORTS
-from lvmkit_widgets.trees.rows_tab import way_down
-from lvmkit_widgets.trees.tables import (
+from lvmkit_widgets.trees.export_tab import (
+    EXPORTS,
     clusters_table,
     codes_table,
     nodes_table,
     rows_table,
     tree_text,
 )
+from lvmkit_widgets.trees.rows_tab import way_down
+from lvmkit_widgets.trees.state import NamedCut
 
 NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>"

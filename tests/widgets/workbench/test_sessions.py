@@ -6,8 +6,8 @@ import pytest
 import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit.datasets import load_discharges
-from lvmkit_widgets.workbench import open_form
 from lvmkit_widgets.server import cli
+from lvmkit_widgets.workbench import open_form
 from lvmkit_widgets.workbench.sessions import Session
 
 

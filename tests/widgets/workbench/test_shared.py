@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from lvmkit.datasets import load_discharges
-from lvmkit_widgets.workbench import open_form
 from lvmkit_widgets.server import cli
+from lvmkit_widgets.workbench import open_form
 from lvmkit_widgets.workbench.shared import Shared
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import lvmkit
-from lvmkit_widgets.workbench.dashboard import Workbench
 from lvmkit_widgets.server import cli, serve
+from lvmkit_widgets.workbench.dashboard import Workbench
 
 APP = Path(__file__).parents[3] / "widgets" / "apps" / "workbench.py"
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from lvmkit.charts import stability_curve_chart, stability_curve_table, svg
 from lvmkit.scores.stability.verdict import REAPPEARS
-from lvmkit_widgets.stability.repeats import Cell
+from lvmkit_widgets.stability.data import Cell
 from lvmkit_widgets.stability.state import GOAL, StabilityState
+from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Picture, Table
@@ -25,7 +26,6 @@ class CurveTab(Tab[StabilityState]):
     def __init__(self) -> None:
         super().__init__()
         curve = Picture(
-            title="Stability against the number of clusters",
             help="Adjusted Rand index of two fits to different rows: 1 where the same rows come together "
             "again, about 0 where only chance agrees. Recommended is the largest number whose mean reaches "
             f"{GOAL:g}, or, where none does, the largest within one standard error of the best.",
@@ -36,21 +36,30 @@ class CurveTab(Tab[StabilityState]):
             help="Reappear: clusters whose mean Jaccard index with their best match in other fits is "
             f"{REAPPEARS:g} or more. Sample: so far of a sample of the rows.",
             key="id",
-            columns=columns_of("numbers of clusters"),
             page_size=12,
             download="stability.csv",
             empty="Nothing has been measured yet.",
         )
         self.components = {"curve": curve, "values": table}
         self.layout = ["curve", "values"]
-
         self.events = {"values.pick": pick_row}
 
     def initial(self, state: StabilityState) -> Fields:
         """Name what is compared."""
-        against = "depth" if state.subject.what == "depths" else "number of clusters"
-        title = f"Stability against the {against}"
-        return {"curve": {"title": title}, "values": {"columns": columns_of(state.subject.what)}}
+        title = f"Stability against the {state.subject.value_name}"
+        deep = state.subject.deep
+        found = column("found", "Clusters", "integer", help="Of the first fit")
+        columns = [
+            column("method", "Method"),
+            column("value", "Depth" if deep else "Clusters", "integer"),
+            *([found] if deep else []),
+            column("mean", "Mean index", "number", digits=2),
+            column("span", "Range"),
+            column("reappear", "Reappear"),
+            column("repeats", "Repeats", "integer"),
+            column("note", "Note"),
+        ]
+        return {"curve": {"title": title}, "values": {"columns": columns}}
 
     def picks(self, state: StabilityState) -> Fields:
         """Show what is picked."""
@@ -74,12 +83,14 @@ def pick_row(state: StabilityState, key: str) -> StabilityState:
 @remembered
 def draw_curve(state: StabilityState) -> str:
     """Draw every method and value."""
-    table = state.table()
-    if table.empty:
-        return ""
-    what = "depth" if state.subject.what == "depths" else "number of clusters asked for"
-    drawn = stability_curve_table(table)
-    return svg(stability_curve_chart(drawn, goal=GOAL, x_title=what, width=760))
+    what = "depth" if state.subject.deep else "number of clusters asked for"
+    return "" if state.table().empty else svg(curve_of(state, x_title=what))
+
+
+def curve_of(state: StabilityState, **options: Any) -> Any:
+    """Draw every method and value, fit to be shared."""
+    table = stability_curve_table(state.table())
+    return stability_curve_chart(table, goal=GOAL, width=760, **options)
 
 
 def row_id(cell: Cell) -> str:
@@ -87,28 +98,11 @@ def row_id(cell: Cell) -> str:
     return f"{cell.method} · {cell.value}"
 
 
-def columns_of(what: str) -> list[dict[str, Any]]:
-    """Describe the columns."""
-    found = {"key": "found", "label": "Clusters", "kind": "integer", "help": "Of the first fit"}
-    deep = what == "depths"
-    return [
-        {"key": "method", "label": "Method", "kind": "text"},
-        {"key": "value", "label": "Depth" if deep else "Clusters", "kind": "integer"},
-        *([found] if deep else []),
-        {"key": "mean", "label": "Mean index", "kind": "number", "digits": 2},
-        {"key": "span", "label": "Range", "kind": "text"},
-        {"key": "reappear", "label": "Reappear", "kind": "text"},
-        {"key": "repeats", "label": "Repeats", "kind": "integer"},
-        {"key": "note", "label": "Note", "kind": "text"},
-    ]
-
-
 def rows_of(state: StabilityState) -> list[dict[str, Any]]:
     """Describe every method and value."""
     best = state.table().attrs["recommended"]
-    order = list(state.subject.methods)
     rows = []
-    for cell in sorted(state.every_cell(), key=lambda cell: (order.index(cell.method), cell.value)):
+    for cell in state.every_cell():
         study = state.study_of(cell)
         row: dict[str, Any] = {"id": row_id(cell), **cell._asdict()}
         if study is not None:

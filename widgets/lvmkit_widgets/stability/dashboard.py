@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab
-from lvmkit_widgets.stability.consensus_tab import ConsensusTab
+from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab, ConsensusTab
 from lvmkit_widgets.stability.curve_tab import CurveTab, row_id
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.export_tab import StabilityExportTab
-from lvmkit_widgets.stability.options import checked_repeats
 from lvmkit_widgets.stability.run_form import RunForm
-from lvmkit_widgets.stability.state import StabilityState
-from lvmkit_widgets.stability.verdict_tab import VerdictText
+from lvmkit_widgets.stability.state import NOTHING, StabilityState, checked_repeats
 from lvmkit_widgets.ui.page import target_of
-from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
-from lvmkit_widgets.ui.widgets import Status
+from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tabs import Cases, Fields, Tab, TabbedDashboard
+from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import small_counts
 
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
@@ -77,19 +76,11 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
     ) -> None:
         subject = Subject(estimator, cohort, methods)
         state = StabilityState.of(subject, values=values, n_repeats=checked_repeats(n_repeats))
-        self._summary, self._run = VerdictText(), RunForm()
+        self._run = RunForm()
         tabs = [CurveTab(), ClusterStabilityTab(), ConsensusTab(), StabilityExportTab()]
-        super().__init__(
-            {"status": Status(waiting=True)},
-            frame=[self._summary, self._run],
-            tabs=tabs,
-            title="Stability",
-        )
-        self.stage.layout = [
-            "status",
-            self._summary.layout,
-            {"sidebar": self._run.layout, "main": self.tabs_layout},
-        ]
+        status, frame = Status(waiting=True), [VerdictText(), self._run]
+        super().__init__({"status": status}, frame=frame, tabs=tabs, title="Stability")
+        self.stage.layout = ["status", "verdict", {"sidebar": "run", "main": self.tabs_layout}]
         self.show_state(state)
 
     def measure(self) -> None:
@@ -132,10 +123,12 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
     def _heading(self, state: StabilityState) -> dict[str, str]:
         """Title, subtitle and footer."""
         subject = state.subject
-        n = f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns"
-        unweighted = not_weighted(subject.cohort)
-        plan = f"{len(state.chosen)} methods · {len(state.values)} {subject.what}"
-        parts = [n, plan, f"{state.n_repeats} repeats of each", unweighted]
+        parts = [
+            f"{subject.n_rows:,} {subject.row_name} · {subject.matrix.shape[1]:,} columns",
+            f"{len(state.chosen)} methods · {len(state.values)} {subject.what}",
+            f"{state.n_repeats} repeats of each",
+            not_weighted(subject.cohort),
+        ]
         told = small_counts(state.disclosure.threshold, hidden=True)
         return {
             "title": f"Stability of {subject.name}",
@@ -143,3 +136,54 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
             "footer": "Clusters keep the numbers of the model. "
             f"{told} Nothing is told of clusters as small as that.",
         }
+
+
+class VerdictText(Tab[StabilityState]):
+    """Two or three sentences above everything else."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.components = {"verdict": Text(title="In short", tone="note")}
+        self.layout = "verdict"
+
+    def fields(self, state: StabilityState) -> Fields:
+        """Show the verdict on what is looked at."""
+        return {"verdict": {"text": verdict_of(state)}}
+
+
+@remembered
+def verdict_of(state: StabilityState) -> str:
+    """Say how stable the clusters are that are looked at, and what is recommended."""
+    study, cell = state.study, state.picked
+    told = [failed for failed in [state.failures.get(cell, "")] if failed]
+    if study is not None:
+        study = replace(study, planned=max(state.n_repeats, study.n_repeats))
+        told.append(f"**{state.cell_name}.** {study.verdict(unnamed=state.hidden(study))}")
+    elif not told:
+        told.append(f"**{state.cell_name}.** {NOTHING}")
+    return "\n\n".join([*told, *recommended(state), *sampled(state)])
+
+
+def recommended(state: StabilityState) -> list[str]:
+    """Say which value is recommended, and why."""
+    table = state.table()
+    mine = table[table["method"] == state.method]
+    if mine["value"].nunique() < 2:
+        return []
+    found = state.recommended()
+    if found.value is None:
+        return [f"None is recommended: {found.why}"]
+    what, why = state.subject.value_name, found.why.partition(": ")[2]
+    return [f"**Recommended {what} for {state.method}: {found.value}**, {why}"]
+
+
+def sampled(state: StabilityState) -> list[str]:
+    """Say what rests on a sample of the rows."""
+    subject = state.subject
+    cells = [cell for cell in state.cells() if state.is_sampled(cell)]
+    if subject.sample is None or not cells:
+        return []
+    size = f"a sample of {len(subject.sample):,} of the {subject.n_rows:,} {subject.row_name}"
+    if state.is_sampled(state.picked):
+        return [f"So far this rests on {size}; all of them follow."]
+    return [f"{len(cells)} of the {len(state.cells())} numbers compared rest on {size} so far."]

@@ -6,11 +6,10 @@ from functools import partial
 from typing import Any
 
 import lvmkit
-from lvmkit import charts
 from lvmkit.models import Model
-from lvmkit_widgets.stability.clusters_tab import clusters_frame
-from lvmkit_widgets.stability.state import GOAL, StabilityState
-from lvmkit_widgets.stability.verdict_tab import NOTHING, cell_name
+from lvmkit_widgets.stability.clusters_tab import bars_of, clusters_frame, consensus_of
+from lvmkit_widgets.stability.curve_tab import curve_of
+from lvmkit_widgets.stability.state import NOTHING, StabilityState
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 
 
@@ -22,69 +21,47 @@ def can_be_saved(state: StabilityState) -> bool:
         return False
 
 
-def picture_of(state: StabilityState, name: str) -> Any:
-    """Draw a picture as it may be shared."""
-    if name == "curve":
-        return charts.stability_curve_chart(
-            charts.stability_curve_table(state.table()), goal=GOAL, width=760
-        )
-    study: Any = state.study
-    hidden = state.hidden(study)
-    if name == "bars":
-        return charts.cluster_stability_chart(
-            charts.cluster_stability_table(study, hidden=hidden), width=760
-        )
-    return charts.consensus_chart(charts.consensus_matrix(study, blocks=True, hidden=hidden))
-
-
-EXPORTS: tuple[Export[StabilityState], ...] = (
-    Export(
-        "repeats",
-        "Every repeat (CSV)",
-        "stability-repeats.csv",
-        lambda state: state.table(),
-        "Adjusted Rand index of every method, number and repeat.",
-    ),
-    Export(
-        "clusters",
-        "Clusters (CSV)",
-        "stability-clusters.csv",
-        clusters_frame,
-        "Stability of the clusters that are looked at, and with which they swap members.",
-    ),
-    *(
-        Export(name, label, f"stability-{name}.png", partial(picture_of, name=name))
-        for name, label in [
-            ("curve", "Stability (PNG)"),
-            ("bars", "Clusters (PNG)"),
-            ("consensus", "Consensus (PNG)"),
-        ]
-    ),
-    page_export(
-        "stability.html", "One file that answers without Python and without internet; totals only."
-    ),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(partial(lvmkit.save, state.estimator_at()), "model.npz"),
-        "The method and number that are looked at, fitted to all rows; of the model itself, that one "
-        "with its names. lvmkit.load reads it.",
-        offered=can_be_saved,
-    ),
-)
-
-
 class StabilityExportTab(ExportTab[StabilityState]):
     """Buttons that hand over files."""
 
-    exports = EXPORTS
+    exports = (
+        Export(
+            "repeats",
+            "Every repeat (CSV)",
+            "stability-repeats.csv",
+            lambda state: state.table(),
+            "Adjusted Rand index of every method, number and repeat.",
+        ),
+        Export(
+            "clusters",
+            "Clusters (CSV)",
+            "stability-clusters.csv",
+            clusters_frame,
+            "Stability of the clusters that are looked at, and with which they swap members.",
+        ),
+        Export("curve", "Stability (PNG)", "stability-curve.png", curve_of),
+        Export("bars", "Clusters (PNG)", "stability-bars.png", bars_of),
+        Export("consensus", "Consensus (PNG)", "stability-consensus.png", consensus_of),
+        page_export(
+            "stability.html",
+            "One file that answers without Python and without internet; totals only.",
+        ),
+        Export(
+            "model",
+            "Model (npz)",
+            "model.npz",
+            lambda state: written(partial(lvmkit.save, state.estimator_at()), "model.npz"),
+            "The method and number that are looked at, fitted to all rows; of the model itself, that one "
+            "with its names. lvmkit.load reads it.",
+            offered=can_be_saved,
+        ),
+    )
 
     def note(self, state: StabilityState) -> str:
         """Say what is looked at, and what files hold."""
         least = state.disclosure.threshold
         return (
-            f"Looked at: {cell_name(state)}. Sizes below {least} are hidden everywhere. In Python, "
+            f"Looked at: {state.cell_name}. Sizes below {least} are hidden everywhere. In Python, "
             f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
             f"measured the buttons wait; a cancel frees them. {TWICE}"
         )

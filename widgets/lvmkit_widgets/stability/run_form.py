@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Any
 
-from lvmkit_widgets.stability.options import MOST_REPEATS, parsed_values, written_values
-from lvmkit_widgets.stability.repeats import Outcome
-from lvmkit_widgets.stability.state import StabilityState
+from lvmkit_widgets.stability.data import Outcome
+from lvmkit_widgets.stability.state import MOST_REPEATS, StabilityState, checked_values
+from lvmkit_widgets.ui.controls import button, select
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.sync import asked_by
 from lvmkit_widgets.ui.tabs import Fields, Tab
@@ -33,7 +35,6 @@ class RunForm(Tab[StabilityState]):
         self.components = {"run": self.form}
         self.layout = "run"
         self._total = 0
-
         self.events = {
             "run.pressed": lambda _state, _button: lambda _board: self._asked(),
             "status.seen": lambda _state, _seen: lambda _board: self._begin(),
@@ -47,7 +48,18 @@ class RunForm(Tab[StabilityState]):
             "methods": list(state.chosen),
             "protocol": state.protocol,
         }
-        return {"run": {"controls": controls_of(state), "values": values}}
+        protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
+        typed = {"placeholder": "2-8, 12", "help": "Numbers and ranges, such as 2-8, 12."}
+        numbers = {"label": "Repeats of each", "min": 1, "max": MOST_REPEATS, "step": 1}
+        methods = {"label": "Methods", "options": list(state.subject.methods)}
+        controls = [
+            {"name": "values", "kind": "text", "label": state.subject.what.capitalize(), **typed},
+            {"name": "n_repeats", "kind": "number", **numbers},
+            {"name": "methods", "kind": "multiselect", **methods},
+            select("protocol", "Compare", protocols),
+            button("measure", "Measure", primary=True),
+        ]
+        return {"run": {"controls": controls, "values": values}}
 
     def connect(self, board: Any) -> None:
         """Listen to the reader."""
@@ -127,43 +139,35 @@ class RunForm(Tab[StabilityState]):
             kept = f"{total - left} of {total} repeats are measured and kept."
             self._board.say(f"Stopped. {kept} “Measure” goes on from there.", state="info")
             return
-        failed = [
-            f"{cell.method}, {cell.value}: {why}"
-            for cell, why in self._board.state.failures.items()
-        ]
-        if failed:
-            more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-            self._board.say(f"Measured, except {failed[0]}{more}", state="info")
-        else:
+        failures = self._board.state.failures
+        if not failures:
             self._board.say("Measured.")
+            return
+        cell, why = next(iter(failures.items()))
+        more = f" (and {len(failures) - 1} more)" if len(failures) > 1 else ""
+        told = f"Measured, except {cell.method}, {cell.value}: {why}{more}"
+        self._board.say(told, state="info")
 
 
-def controls_of(state: StabilityState) -> list[dict[str, Any]]:
-    """Describe the controls."""
-    protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
-    what = state.subject.what
-    return [
-        {
-            "name": "values",
-            "kind": "text",
-            "label": what.capitalize(),
-            "placeholder": "2-8, 12",
-            "help": "Numbers and ranges, such as 2-8, 12.",
-        },
-        {
-            "name": "n_repeats",
-            "kind": "number",
-            "label": "Repeats of each",
-            "min": 1,
-            "max": MOST_REPEATS,
-            "step": 1,
-        },
-        {
-            "name": "methods",
-            "kind": "multiselect",
-            "label": "Methods",
-            "options": list(state.subject.methods),
-        },
-        {"name": "protocol", "kind": "select", "label": "Compare", "options": protocols},
-        {"name": "measure", "kind": "button", "label": "Measure", "primary": True},
-    ]
+def parsed_values(text: str) -> list[int]:
+    """Read numbers from a text such as "2-8, 12"."""
+    found: list[int] = []
+    for part in re.split(r"[,;\s]+", re.sub(r"\s*[-–]\s*", "-", text.strip())):
+        ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
+        if ends is None:
+            message = f"Write numbers and ranges such as 2-8, 12; “{part or text}” is neither."
+            raise ValueError(message)
+        found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
+    return checked_values(found)
+
+
+def written_values(values: Sequence[int]) -> str:
+    """Write numbers as `parsed_values` reads them."""
+    runs: list[list[int]] = []
+    for value in values:
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
+    return ", ".join(parts)

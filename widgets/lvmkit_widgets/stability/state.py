@@ -11,16 +11,21 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.core.typing import Labels
+from lvmkit.core.validation import listed
 from lvmkit.disclosure import suppression
 from lvmkit.disclosure.text import shown_count
+from lvmkit.mixtures.refit import quiet
 from lvmkit.scores import StabilityStudy
 from lvmkit.scores.stability.compare import Recommendation, recommendation
-from lvmkit_widgets.stability.data import Subject
-from lvmkit_widgets.stability.options import checked_protocol, checked_repeats, checked_values
-from lvmkit_widgets.stability.repeats import Cell, Outcome, Piece, measured, quiet
+from lvmkit.scores.stability.refits import PROTOCOLS
+from lvmkit_widgets.stability.data import Cell, Outcome, Piece, Subject
 from lvmkit_widgets.ui.state import State, remembered
 
 GOAL = 0.9  # mean index that is called stable
+NOTHING = "Nothing has been measured yet."
+NOT_SAVED = "A saved page holds {} of these pictures; this one is not among them."
+MOST_REPEATS = 100
+MOST_VALUES = 40
 Studies = Mapping[Cell, StabilityStudy]
 
 
@@ -64,6 +69,20 @@ class StabilityState(State):
         return Cell(self.method, self.value)
 
     @property
+    def cell_name(self) -> str:
+        """What is looked at, in words."""
+        if self.method == self.subject.name and self.subject.parameter is None:
+            return self.method
+        depth, clusters = f"depth {self.value}", f"{self.value} clusters"
+        return f"{self.method}, {depth if self.subject.deep else clusters}"
+
+    @property
+    def not_drawn(self) -> str:
+        """Why a page has no pictures of what is looked at; "" where it has."""
+        there = self.held is None or self.picked in self.held
+        return "" if there else NOT_SAVED.format(len(self.held or ()))
+
+    @property
     def study(self) -> StabilityStudy | None:
         """The study that is looked at: of all rows if there is one, else of the sample."""
         return self.study_of(self.picked)
@@ -78,10 +97,8 @@ class StabilityState(State):
 
     def every_cell(self) -> list[Cell]:
         """Return what is compared: the estimator, then the others."""
-        subject = self.subject
-        mine = [subject.own] if subject.parameter is None else self.values
-        order = [name for name in subject.methods if name in self.chosen]
-        every = [Cell(n, v) for n in order for v in (mine if n == subject.name else self.values)]
+        order = [name for name in self.subject.methods if name in self.chosen]
+        every = [Cell(name, v) for name in order for v in self._values_of(name, self.values)]
         return [cell for cell in dict.fromkeys(every) if cell not in self.failures]
 
     def cells(self) -> list[Cell]:
@@ -128,23 +145,20 @@ class StabilityState(State):
         protocol: str | None = None,
     ) -> Self:
         """Set what is compared; what is measured already is kept as long as it is of the same protocol."""
-        fields: dict[str, Any] = {}
-        if values is not None:
-            fields["values"] = tuple(checked_values(values))
-        if chosen is not None:
-            fields["chosen"] = self._known(chosen)
-        if n_repeats is not None:
-            fields["n_repeats"] = checked_repeats(n_repeats)
+        wanted = self.values if values is None else tuple(checked_values(values))
+        names = self.chosen if chosen is None else self._known(chosen)
+        repeats = self.n_repeats if n_repeats is None else checked_repeats(n_repeats)
+        fresh: dict[str, Any] = {}
         if protocol is not None and protocol != self.protocol:
-            fields["protocol"] = checked_protocol(protocol)
-            fields |= {"studies": {}, "previews": {}, "failures": {}}
-        wanted = fields.get("values", self.values)
-        own = (self.subject.own,) if self.subject.parameter is None else wanted
-        names = fields.get("chosen", self.chosen)
+            if protocol not in PROTOCOLS:
+                message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
+                raise ValueError(message)
+            fresh = {"protocol": protocol, "studies": {}, "previews": {}, "failures": {}}
         method = self.method if self.method in names else names[0]
-        mine = own if method == self.subject.name else wanted
+        mine = self._values_of(method, wanted)
         value = self.value if self.value in mine else mine[0]
-        return self.replace(**fields, method=method, value=value)
+        looked_at = {"method": method, "value": value}
+        return self.replace(values=wanted, chosen=names, n_repeats=repeats, **looked_at, **fresh)
 
     def pick(self, method: str, value: int) -> Self:
         """Look at another method or value."""
@@ -152,24 +166,19 @@ class StabilityState(State):
 
     def todo(self) -> list[Piece]:
         """Return what is still to be measured: first all of it on a sample, then repeat by repeat."""
-        cells = self.cells()
+        cells, sampling = self.cells(), self.subject.sample is not None
         known = {cell: study.n_repeats for cell, study in self.studies.items()}
-        first = []
-        if self.subject.sample is not None:
-            fresh = [c for c in cells if c not in known and c not in self.previews]
-            first = [Piece(cell, sampled=True, protocol=self.protocol) for cell in fresh]
-        later = [
-            Piece(cell, sampled=False, protocol=self.protocol)
-            for repeat in range(self.n_repeats)
-            for cell in cells
-            if known.get(cell, 0) <= repeat
+        first = [cell for cell in cells if sampling and self.study_of(cell) is None]
+        later = [c for i in range(self.n_repeats) for c in cells if known.get(c, 0) <= i]
+        return [
+            *(Piece(cell, sampled=True, protocol=self.protocol) for cell in first),
+            *(Piece(cell, sampled=False, protocol=self.protocol) for cell in later),
         ]
-        return [*first, *later]
 
     def measured(self, piece: Piece, progress: Any = None) -> Outcome:
         """Measure one repeat; touches nothing, so that it may run in a thread."""
         resume = None if piece.sampled else self.studies.get(piece.cell)
-        return measured(self.subject, piece, resume=resume, progress=progress)
+        return self.subject.measured(piece, resume=resume, progress=progress)
 
     def take(self, outcome: Outcome) -> Self:
         """Take what was measured, unless another protocol was asked for meanwhile."""
@@ -183,17 +192,14 @@ class StabilityState(State):
         home = "previews" if piece.sampled else "studies"
         return self.replace(**{home: {**getattr(self, home), cell: outcome.study}})
 
-    def study_shown(self) -> StabilityStudy | None:
-        """Return the study that is looked at, with the goal of now."""
-        study = self.study
-        if study is None:
-            return None
-        return dataclasses.replace(study, planned=max(self.n_repeats, study.n_repeats))
+    def _values_of(self, method: str, wanted: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the values of a method; an estimator without the option has only its own."""
+        alone = method == self.subject.name and self.subject.parameter is None
+        return (self.subject.own,) if alone else wanted
 
     def _known(self, chosen: Sequence[str]) -> tuple[str, ...]:
         """Return the methods that were chosen, in their order."""
-        unknown = [name for name in chosen if name not in self.subject.methods]
-        if unknown or not chosen:
+        if not chosen or not {*chosen} <= {*self.subject.methods}:
             known = ", ".join(self.subject.methods)
             message = f"Choose one or more of the methods {known}."
             raise ValueError(message)
@@ -203,21 +209,17 @@ class StabilityState(State):
 @remembered
 def tabulated(state: StabilityState) -> pd.DataFrame:
     """Tabulate every repeat; for all who ask, so nobody changes it."""
-    rows: list[tuple[Any, ...]] = []
-    order = list(state.subject.methods)
-    for cell in sorted(state.every_cell(), key=lambda cell: (order.index(cell.method), cell.value)):
-        study = state.study_of(cell)
-        for repeat in range(0 if study is None else study.n_repeats):
-            assert study is not None
-            found, ari = int(study.found[repeat]), float(study.ari[repeat])
-            rows.append((*cell, found, repeat, ari, state.is_sampled(cell)))
+    rows = [
+        (*cell, int(study.found[i]), i, float(study.ari[i]), state.is_sampled(cell))
+        for cell in state.every_cell()
+        if (study := state.study_of(cell)) is not None
+        for i in range(study.n_repeats)
+    ]
     columns = ["method", "value", "n_clusters", "repeat", "ari", "sampled"]
     table = pd.DataFrame(rows, columns=columns)
     best = {name: best_of(table, name) for name in table["method"].unique()}
-    table["recommended"] = [
-        value == best[name].value
-        for name, value in zip(table["method"], table["value"], strict=True)
-    ]
+    pairs = zip(table["method"], table["value"], strict=True)
+    table["recommended"] = [value == best[name].value for name, value in pairs]
     table.attrs = {
         "recommended": {name: one.value for name, one in best.items()},
         "why": {name: one.why for name, one in best.items()},
@@ -228,3 +230,35 @@ def tabulated(state: StabilityState) -> pd.DataFrame:
 def best_of(table: pd.DataFrame, method: str) -> Recommendation:
     """Choose a value of a method."""
     return recommendation(table[table["method"] == method], goal=GOAL)
+
+
+def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
+    """Return values in ascending order."""
+    given = list(values)
+    wrong = [value for value in given if not is_whole(value) or value < 1]
+    if wrong or not given:
+        start = f"{name}: n" if name else "N"
+        found = f"{listed(wrong[:1])} was given" if wrong else "none was given"
+        message = f"{start}umbers of clusters, or depths, are whole numbers of 1 or more; {found}."
+        raise ValueError(message)
+    different = sorted({int(value) for value in given})
+    if (n := len(different)) > MOST_VALUES:
+        message = f"At most {MOST_VALUES} numbers are compared at a time; {n} were given."
+        raise ValueError(message)
+    return different
+
+
+def is_whole(value: Any) -> bool:
+    """Tell whether a value is a whole number."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def checked_repeats(n_repeats: Any) -> int:
+    """Return a number of repeats."""
+    if not is_whole(n_repeats) or not 1 <= n_repeats <= MOST_REPEATS:
+        message = (
+            f"The number of repeats, n_repeats, is a whole number from 1 to {MOST_REPEATS}; "
+            f"{n_repeats!r} was given."
+        )
+        raise ValueError(message)
+    return int(n_repeats)

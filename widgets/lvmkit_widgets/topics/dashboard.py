@@ -7,21 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from lvmkit.cohorts.corpus import Corpus
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.topics.compare_tab import TopicComparisonTab
+from lvmkit.mixtures.topics import page_words
 from lvmkit_widgets.topics.documents_tab import TopicDocumentsTab, has_texts
 from lvmkit_widgets.topics.export_tab import TopicExportTab
 from lvmkit_widgets.topics.fit_form import TopicFitTab
-from lvmkit_widgets.topics.heading import footer, left_out_of, subtitle
-from lvmkit_widgets.topics.page import models_to_pick, saved_words
-from lvmkit_widgets.topics.sidebar import TopicSidebar
 from lvmkit_widgets.topics.state import TopicState
-from lvmkit_widgets.topics.terms_tab import LINKS, TopicTermsTab
-from lvmkit_widgets.topics.topics_tab import TopicListTab
+from lvmkit_widgets.topics.terms_tab import LINKS, TOP, TopicComparisonTab, TopicTermsTab
+from lvmkit_widgets.topics.topics_tab import TopicListTab, TopicSidebar
 from lvmkit_widgets.topics.trends_tab import TrendsTab, wants_shares
 from lvmkit_widgets.ui.jobs import Progress
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status, Text
+from lvmkit_widgets.ui.words import counted, small_counts
+
+SAVED_CELLS = 280_000  # numbers, topics times words, of all models; about 5.4 bytes each
+FOLLOW = ("relevance", "map", "sizes", "overview", "course", "documents")
 
 
 class TopicRelevance(TabbedDashboard[TopicState]):
@@ -84,13 +86,12 @@ class TopicRelevance(TabbedDashboard[TopicState]):
             corpus = Corpus(cohort, texts=texts, private=private, name=name)
         state = TopicState.of(models, corpus)
         self._name = name or ("" if corpus is None else corpus.name)
-        self._strip, self._reading = TopicSidebar(), TopicDocumentsTab()
-        self._trends = TrendsTab()
+        self._reading, self._trends = TopicDocumentsTab(), TrendsTab()
         self._texts, self._at_work = False, False
         first = [TopicTermsTab(), TopicListTab(), self._reading, TopicComparisonTab(), self._trends]
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
-            frame=[self._strip],
+            frame=[TopicSidebar()],
             tabs=[*first, TopicFitTab(), TopicExportTab()],
             title="Topics",
             links=LINKS,
@@ -98,7 +99,7 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         self.stage.layout = [
             "status",
             "left_out",
-            {"sidebar": self._strip.layout, "main": ["naming", self.tabs_layout]},
+            {"sidebar": ["models", "sizes"], "main": ["naming", self.tabs_layout]},
         ]
         self.show_state(state)
 
@@ -148,7 +149,10 @@ class TopicRelevance(TabbedDashboard[TopicState]):
 
     def _page_cases(self, state: TopicState) -> list[Cases[TopicState]]:
         """Return what happens when the reader of a saved page moves to another model."""
-        return models_to_pick(state)
+        if len(state.versions) < 2:
+            return []
+        states = {str(i): state.show_model(i).compare(None) for i in range(len(state.versions))}
+        return [Cases("models.selected", states, FOLLOW, resets=["map.other", "sizes.selected"])]
 
     def _begin_reading(self) -> None:
         """Read the documents of a model that a browser shows without them."""
@@ -186,13 +190,19 @@ class TopicRelevance(TabbedDashboard[TopicState]):
 
     def _heading(self, state: TopicState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
+        corpus, topics = state.corpus, state.topics
+        parts = [
+            "" if corpus is None else f"{len(corpus):,} {corpus.row_name}",
+            f"{len(topics.words):,} {state.column_name}s",
+            counted(topics.k, "topic"),
+            topics.kind,
+            "" if state.suppressing else topics.how,  # as many steps as the data need
+            "" if corpus is None else not_weighted(corpus.view.cohort),
+        ]
         title = f"Topics of {self._name}" if self._name else "Topics"
-        return {
-            "title": title,
-            "subtitle": subtitle(state),
-            "footer": footer(state),
-            "left_out": left_out_of(state),
-        }
+        told = {"subtitle": " · ".join(filter(None, parts)), "footer": footer(state)}
+        left_out = "" if corpus is None else corpus.left_out(topics.words)
+        return {"title": title, **told, "left_out": left_out}
 
     def _show_state(self, told: str) -> None:
         """Show the state, and read the documents if the tab in sight is made of them."""
@@ -202,3 +212,36 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         asks = wanted.get(self._tabs[state.tab])
         if asks is not None and asks(state) and not state.is_read(state.topics):
             self._read_documents()
+
+
+def saved_words(state: TopicState) -> dict[tuple[str, ...], list[int]]:
+    """Choose the words that the page holds."""
+    groups: dict[tuple[str, ...], list[Any]] = {}
+    for topics in state.versions:
+        groups.setdefault(topics.words, []).append(state.figures_of(topics).topics)
+    every = sum(topics.k for topics in state.versions)
+    held = every + (state.topics.k if len(state.versions) > 1 else 0)  # the one shown stands twice
+    return {
+        words: page_words(models, SAVED_CELLS * sum(topics.k for topics in models) // held, top=TOP)
+        for words, models in groups.items()
+    }
+
+
+def footer(state: TopicState) -> str:
+    """Say what the numbers are."""
+    rows, column, told = state.row_name, state.column_name, "Topics are numbered as in the model."
+    if state.private:
+        small = small_counts(state.disclosure.threshold, hidden=state.suppressing)
+        return f"Shares are counted among the records placed in each topic. {small}"
+    if not state.figures.read:
+        return f"{told} Shares are the weights of the model; no documents were read for them."
+    if state.topics.of_records:
+        return (
+            f"{told} The share of a topic is the mean of its probabilities for all {rows}; numbers of {rows} with a "
+            f"{column} in a topic are expected ones."
+        )
+    return (
+        f"{told} The share of a topic is its part of all {column}s: its shares of the {rows}, weighed by their "
+        f"lengths. Occurrences in a topic are expected ones: all occurrences of the {column}, times the part of the "
+        "topic in it."
+    )

@@ -35,7 +35,6 @@ class TopicDocumentsTab(Tab[TopicState]):
         without = Text(text=NO_TEXT, tone="note", needs_python=True)
         self.components = {"documents": self.documents, "no_documents": without}
         self.layout = ["documents", "no_documents"]
-
         self.events = {
             "documents.open": open_text,
             "documents.opened": lambda state, _: state.replace(opened=None),  # the reader closed it
@@ -52,13 +51,16 @@ class TopicDocumentsTab(Tab[TopicState]):
 
     def fields(self, state: TopicState) -> Fields:
         """Show the documents of the topic; in a page, those of every topic, if they are asked for."""
-        if not has_texts(state):
+        corpus, opened = state.corpus, None
+        if corpus is None or corpus.texts is None:
             return {}
         topics: tuple[int, ...] = (state.topic,) if state.is_read(state.topics) else ()
         if not state.live:
             topics = tuple(range(state.topics.k)) if state.texts else ()
+        elif state.opened is not None:
+            opened = {"row": state.opened, "text": corpus.texts[state.opened - 1]}
         found = documents_of(state, state.topics, topics)
-        return {"documents": {**found, "opened": whole_text(state)}}
+        return {"documents": {**found, "opened": opened}}
 
 
 def open_text(state: TopicState, row: int) -> TopicState:
@@ -67,21 +69,14 @@ def open_text(state: TopicState, row: int) -> TopicState:
     return state.replace(opened=int(row)) if there else state
 
 
-def whole_text(state: TopicState) -> dict[str, Any] | None:
-    """Return the whole text of the document that was opened."""
-    corpus, row = state.corpus, state.opened
-    if corpus is None or corpus.texts is None or row is None or not state.live:
-        return None
-    return {"row": row, "text": corpus.texts[row - 1]}
-
-
 @remembered
 def documents_of(state: TopicState, _: Topics, topics: tuple[int, ...]) -> dict[str, Any]:
     """Return the typical documents of some topics, and the words that are marked in them."""
-    return {
-        "items": {str(j): document_items(state, j) for j in topics},
-        "marks": {str(j): marked_words(state, j) for j in topics},
-    }
+    figures, marks = state.figures, {}
+    for j in topics:
+        marks[str(j)] = [figures.topics.words[i] for i in figures.best(j, max_items=MARKED)]
+    items = {str(j): document_items(state, j, marks[str(j)]) for j in topics}
+    return {"items": items, "marks": marks}
 
 
 def has_texts(state: TopicState) -> bool:
@@ -89,30 +84,17 @@ def has_texts(state: TopicState) -> bool:
     return state.corpus is not None and state.corpus.texts is not None
 
 
-def marked_words(state: TopicState, topic: int) -> list[str]:
-    """Return the words of a topic that are marked in texts."""
-    figures = state.figures
-    return [figures.topics.words[i] for i in figures.best(topic, max_items=MARKED)]
-
-
-def document_items(state: TopicState, topic: int) -> list[dict[str, Any]]:
-    """Describe the documents that stand for a topic."""
-    corpus = state.corpus
-    if corpus is None:
-        return []
-    words = marked_words(state, topic)
-    share = state.mixtures(state.topics)[:, topic]
-    found = []
-    for row in state.typical(topic):
-        text, cut = corpus.passage(row, words)
-        found.append(
-            {
-                "row": row + 1,
-                "title": corpus.title(row),
-                "about": corpus.about(row),
-                "share": round(float(share[row]), 4),
-                "text": text,
-                "cut": cut,
-            }
-        )
-    return found
+def document_items(state: TopicState, topic: int, words: list[str]) -> list[dict[str, Any]]:
+    """Describe the documents that stand for a topic, with the passages that hold its words."""
+    corpus, share = state.corpus, state.mixtures(state.topics)[:, topic]
+    assert corpus is not None
+    return [
+        {
+            "row": row + 1,
+            "title": corpus.title(row),
+            "about": corpus.about(row),
+            "share": round(float(share[row]), 4),
+            **dict(zip(("text", "cut"), corpus.passage(row, words), strict=True)),
+        }
+        for row in state.typical(topic)
+    ]

@@ -12,25 +12,15 @@ from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import topics_frame
+from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 from lvmkit_widgets.ui.widgets import Form
 
 WORDS = 100  # of each topic in the table that is taken away
-
-
-def documents_may_go(state: TopicState) -> bool:
-    """Tell whether shares of single documents may be taken away."""
-    return state.corpus is not None and not state.private
-
-
-def note_of(state: TopicState) -> str:
-    """Say what files hold."""
-    if state.private:
-        return (
-            "Tables, pictures and the page hold totals only; small counts are hidden in them always. "
-            f"The model hides nothing: keep it with the data. {TWICE}"
-        )
-    return "The page holds no text of a document unless you ask for it."
+PRIVATE = (
+    "Tables, pictures and the page hold totals only; small counts are hidden in them always. "
+    f"The model hides nothing: keep it with the data. {TWICE}"
+)
 
 
 def word_rows(figures: TopicFigures, topic: int, *, max_items: int, balance: float) -> pd.DataFrame:
@@ -43,16 +33,16 @@ def word_rows(figures: TopicFigures, topic: int, *, max_items: int, balance: flo
     expected = [
         None if n is None or p is None else n * p for n, p in zip(totals, spread, strict=True)
     ]
-    titles: dict[str, str] = {}
-    if figures.counts is not None:
-        titles = dict(zip(figures.counts.codes, figures.counts.titles, strict=True))
+    counts = figures.counts
+    titles = {} if counts is None else dict(zip(counts.codes, counts.titles, strict=True))
+    told = [titles.get(word, "") for word in words]
     return pd.DataFrame(
         {
             "cluster": topic,
             "cluster_label": figures.labels()[topic],
             "code": words,
             "label": [
-                f"{w} · {titles[w]}" if titles.get(w, w) not in ("", w) else w for w in words
+                f"{w} · {t}" if t not in ("", w) else w for w, t in zip(words, told, strict=True)
             ],
             "n": pd.Series(expected, dtype=float).round(2),
             "total": pd.Series(totals, dtype=float),
@@ -108,71 +98,68 @@ def words_picture(state: TopicState) -> Any:
     return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)
 
 
-EXPORTS: tuple[Export[TopicState], ...] = (
-    Export(
-        "topics",
-        "Topics (CSV)",
-        "topics.csv",
-        topics_frame,
-        "Share, coherence and first words of each topic.",
-    ),
-    Export(
-        "terms",
-        "Words by topic (CSV)",
-        "terms.csv",
-        terms_frame,
-        f"The {WORDS} most relevant words of each topic at the λ of now.",
-    ),
-    Export(
-        "documents",
-        "Shares by document (CSV)",
-        "documents.csv",
-        documents_frame,
-        "The topic mixture of every document.",
-        offered=documents_may_go,
-    ),
-    Export("map", "Map (SVG)", "topic-map.svg", map_picture),
-    Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
-    Export(
-        "words",
-        "Words of this topic (SVG)",
-        lambda state: f"words-of-topic-{state.topic}.svg",
-        words_picture,
-    ),
-    Export(
-        "words_png",
-        "Words of this topic (PNG)",
-        lambda state: f"words-of-topic-{state.topic}.png",
-        words_picture,
-    ),
-    page_export(
-        "topics.html",
-        "One file that answers without Python and without internet: λ, topics, words, compare.",
-    ),
-    Export(
-        "model",
-        "Model (npz)",
-        "model.npz",
-        lambda state: written(state.save, "model.npz"),
-        "With the names of the topics; lvmkit.load reads it.",
-    ),
-)
-
-
 class TopicExportTab(ExportTab[TopicState]):
     """Buttons that hand over files."""
 
-    exports = EXPORTS
+    exports = (
+        Export(
+            "topics",
+            "Topics (CSV)",
+            "topics.csv",
+            topics_frame,
+            "Share, coherence and first words of each topic.",
+        ),
+        Export(
+            "terms",
+            "Words by topic (CSV)",
+            "terms.csv",
+            terms_frame,
+            f"The {WORDS} most relevant words of each topic at the λ of now.",
+        ),
+        Export(
+            "documents",
+            "Shares by document (CSV)",
+            "documents.csv",
+            documents_frame,
+            "The topic mixture of every document.",
+            offered=lambda state: state.corpus is not None and not state.private,
+        ),
+        Export("map", "Map (SVG)", "topic-map.svg", map_picture),
+        Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
+        Export(
+            "words",
+            "Words of this topic (SVG)",
+            lambda state: f"words-of-topic-{state.topic}.svg",
+            words_picture,
+        ),
+        Export(
+            "words_png",
+            "Words of this topic (PNG)",
+            lambda state: f"words-of-topic-{state.topic}.png",
+            words_picture,
+        ),
+        page_export(
+            "topics.html",
+            "One file that answers without Python and without internet: λ, topics, words, compare.",
+        ),
+        Export(
+            "model",
+            "Model (npz)",
+            "model.npz",
+            lambda state: written(state.save, "model.npz"),
+            "With the names of the topics; lvmkit.load reads it.",
+        ),
+    )
 
     def options(self, state: TopicState) -> list[dict[str, Any]]:
         """Offer to put texts into the page."""
         label = "Put the typical documents and their texts into the page"
-        texts = {"name": "texts", "kind": "check", "label": label, "wide": True}
-        return [texts] if has_texts(state) and not state.private else []
+        return [check("texts", label, wide=True)] if has_texts(state) and not state.private else []
 
     def note(self, state: TopicState) -> str:
         """Say what files hold."""
-        return note_of(state)
+        told = "The page holds no text of a document unless you ask for it."
+        return PRIVATE if state.private else told
 
     def content(self, export: Export[Any], state: TopicState, file: str) -> bytes:
         """Make the contents of a file, never of numbers of the model alone beside a corpus."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
+
 from lvmkit_widgets.topics.state import KINDS, TopicState
+from lvmkit_widgets.ui.controls import button, column, select
 from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
 
@@ -28,16 +31,15 @@ class TopicFitTab(Tab[TopicState]):
             key="place",
             needs_python=True,
             columns=[
-                {"key": "place", "label": "", "kind": "integer"},
-                {"key": "k", "label": "Topics", "kind": "integer"},
-                {"key": "kind", "label": "Model", "kind": "text"},
-                {"key": "coherence", "label": "Mean coherence", "kind": "number", "digits": 1},
-                {"key": "how", "label": "How it ended", "kind": "text"},
+                column("place", "", "integer"),
+                column("k", "Topics", "integer"),
+                column("kind", "Model"),
+                column("coherence", "Mean coherence", "number", digits=1),
+                column("how", "How it ended"),
             ],
         )
         self.components = {"fit": self.form, "fitted": table}
         self.layout = ["fit", "fitted"]
-
         self.events = {
             "fit.pressed": self._fit,
             "fitted.pick": lambda state, place: state.show_model(int(place) - 1),
@@ -47,14 +49,12 @@ class TopicFitTab(Tab[TopicState]):
         """Offer what can be fitted."""
         options = [[kind, KINDS[kind]] for kind in state.kinds()]
         controls = [
-            {"name": "kind", "kind": "select", "label": "Model", "options": options},
+            select("kind", "Model", options),
             {"name": "k", "kind": "number", "label": "Number of topics", "min": 1, "step": 1},
-            {"name": "fit", "kind": "button", "label": "Fit the model", "primary": True},
+            button("fit", "Fit the model", primary=True),
         ]
-        values = {"kind": options[0][0], "k": state.topics.k}
-        return {
-            "fit": {"visible": state.corpus is not None, "controls": controls, "values": values}
-        }
+        values, there = {"kind": options[0][0], "k": state.topics.k}, state.corpus is not None
+        return {"fit": {"visible": there, "controls": controls, "values": values}}
 
     def fields(self, state: TopicState) -> Fields:
         """List the models there are."""
@@ -63,8 +63,8 @@ class TopicFitTab(Tab[TopicState]):
         rows = []
         for place, topics in enumerate(state.versions):
             values = state.coherence(topics, whole=True)
-            known = None if values is None or not (values == values).any() else values
-            mean = None if known is None else float(known[known == known].mean())
+            known = [] if values is None else values[values == values]
+            mean = float(np.mean(known)) if len(known) else None
             row = {"place": place + 1, "k": topics.k, "kind": topics.kind, "how": topics.how}
             rows.append(row | {"coherence": mean})
         return {"fitted": {"rows": rows, "selected": state.position + 1}}

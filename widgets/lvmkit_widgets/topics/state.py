@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -12,18 +11,16 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 import lvmkit
 from lvmkit import scores
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Progress
-from lvmkit.core.validation import DataWarning
 from lvmkit.disclosure import Disclosure
+from lvmkit.mixtures.refit import check_size, quiet
 from lvmkit.mixtures.topic_figures import TopicFigures, figures_of
 from lvmkit.mixtures.topics import Topics, names_of
-from lvmkit_widgets.topics.choices import check_fit, first_bands, first_order
 from lvmkit_widgets.ui.state import State, remembered
 from lvmkit_widgets.ui.tabs import Job
 
@@ -54,9 +51,7 @@ class TopicState(State):
     opened: int | None = None  # Document whose whole text is shown, from 1
     shares: Mapping[int, Array] = field(default_factory=dict)  # Read, by `id` of the model
     texts: bool = False  # Whether the page holds texts
-    saved: Mapping[tuple[str, ...], list[int]] | None = (
-        None  # Words of a page; None: Python answers
-    )
+    saved: Mapping[tuple[str, ...], list[int]] | None = None  # Words of a page; None while live
 
     @classmethod
     def of(cls, models: Sequence[Any], corpus: Corpus | None) -> Self:
@@ -71,14 +66,14 @@ class TopicState(State):
                 corpus.require_known(topics.words)
         versions = tuple(sorted(found, key=lambda topics: topics.k))
         first = next((i for i, t in enumerate(versions) if t.model is models[0]), 0)
-        order = "" if corpus is None else first_order(corpus)
+        order = "" if corpus is None else corpus.first_order()
         return cls(
             versions=versions,
             corpus=corpus,
             position=first,
             topic=int(np.argmax(versions[first].weights)),
             order=order,
-            bands="" if corpus is None else first_bands(corpus, order),
+            bands="" if corpus is None else corpus.first_bands(order),
             disclosure=Disclosure(private=corpus is not None and corpus.private),
         )
 
@@ -86,6 +81,16 @@ class TopicState(State):
     def topics(self) -> Topics:
         """The model that is shown."""
         return self.versions[self.position]
+
+    @property
+    def row_name(self) -> str:
+        """What rows are called, in the plural."""
+        return "documents" if self.corpus is None else self.corpus.row_name
+
+    @property
+    def column_name(self) -> str:
+        """What columns are called."""
+        return "word" if self.corpus is None else self.corpus.column_name
 
     @property
     def figures(self) -> TopicFigures:
@@ -99,20 +104,15 @@ class TopicState(State):
 
     def version_of(self, model: Any) -> Topics:
         """Return the topics of a model, under whatever names."""
-        versions: tuple[Topics, ...] = self.peek(
-            "versions"
-        )  # names do not matter, so no read of them
-        return next(topics for topics in versions if topics.model is model)
-
-    def reads_quickly(self, topics: Topics) -> bool:
-        """Tell whether finding the shares of topics in documents is a matter of milliseconds."""
-        infer = _inference(topics)
-        return self.corpus is not None and infer is not None and not _reports(infer)
+        # Names do not matter, so this is no read of them.
+        return next(topics for topics in self.peek("versions") if topics.model is model)
 
     def is_read(self, topics: Topics) -> bool:
         """Tell whether the share of each topic in each document is known, or found at once."""
-        known = id(topics.model) in self.shares
-        return known or self.private or self.reads_quickly(topics)
+        if id(topics.model) in self.shares or self.private:
+            return True
+        infer = _inference(topics)  # in milliseconds, where it does not report how far it is
+        return self.corpus is not None and infer is not None and not _reports(infer)
 
     def mixtures(self, topics: Topics) -> Array:
         """Return the share of each topic in each document, (n, k)."""
@@ -129,8 +129,7 @@ class TopicState(State):
             message = f"{topics.kind} has neither transform nor predict_proba."
             raise ValueError(message)
         given = {"progress": progress} if progress and _reports(infer) else {}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", DataWarning)
+        with quiet():
             rows = self.corpus.labelled(topics.words, binary=topics.of_records)
             return np.asarray(infer(rows, **given))
 
@@ -225,16 +224,18 @@ class TopicState(State):
             message = "There are no documents to fit: pass the cohort to TopicRelevance."
             raise ValueError(message)
         words = self.topics.words
-        check_fit(k, len(corpus), len(words), corpus.row_name, corpus.column_name)
+        try:
+            check_size(k, len(corpus), len(words))
+        except ValueError as error:
+            told = str(error).replace("clusters", "topics").replace("patients", corpus.row_name)
+            raise ValueError(told.replace("codes", f"{corpus.column_name}s")) from error
         like = next((t.model for t in self.versions if t.kind == kind), None)
 
         def work(progress: Progress | None) -> Any:
             made = clone(like) if like is not None else getattr(lvmkit, kind)()
             model = made.set_params(n_components=k)
             given = {"progress": progress} if progress and _reports(model.fit) else {}
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                warnings.simplefilter("ignore", DataWarning)
+            with quiet():
                 rows = corpus.labelled(words, binary=kind == "BernoulliMixture")
                 return model.fit(rows, **given)
 
@@ -246,13 +247,11 @@ class TopicState(State):
         kept = [t for t in self.versions if (t.kind, t.k) != (topics.kind, topics.k)]
         versions = tuple(sorted([*kept, topics], key=lambda each: each.k))
         there = {id(t.model) for t in versions}
-        told = f"Fitted {topics.k} topics ({topics.kind})."
-        if topics.how:
-            told = f"{told[:-1]}; {topics.how}."
-        place = next(i for i, each in enumerate(versions) if each is topics)
+        how = f"; {topics.how}" if topics.how else ""
+        told = f"Fitted {topics.k} topics ({topics.kind}){how}."
         shares = {key: value for key, value in self.shares.items() if key in there}
         known = self.replace(versions=versions, shares=shares)
-        return known.show_model(place).tell(told, tone="done")
+        return known.show_model(versions.index(topics)).tell(told, tone="done")
 
     def save(self, path: str | Path) -> None:
         """Save the model that is shown, with the names of its topics."""

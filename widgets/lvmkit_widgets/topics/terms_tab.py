@@ -1,4 +1,4 @@
-"""Tab of the topic map beside the words of a topic."""
+"""Tabs of the topic map beside the words of a topic, and of two topics side by side."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import shares_of
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
-from lvmkit_widgets.ui.widgets import Relevance, TopicMap
+from lvmkit_widgets.ui.widgets import Relevance, TermComparison, TopicMap
 
 TOP = 30  # words in the table
 LIVE_CELLS = 1_000_000  # numbers, topics times words, that a browser gets; four bytes each
+HELP = (
+    "λ = 1 ranks {name}s by how frequent they are in the topic; λ = 0 by how much more frequent they are there than "
+    "overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is λ·log(share) + (1−λ)·log(share ÷ overall "
+    "share). The wide gray bar is the frequency overall, the blue one inside it the part of the topic. Pick a {name} "
+    f"to see its topics; search finds every {{name}}, not only the {TOP} first."
+)
 LINKS = [
     ("sizes.selected", "relevance.cluster"),
     ("sizes.selected", "map.selected"),
@@ -53,7 +59,6 @@ class TopicTermsTab(Tab[TopicState]):
         relevance = Relevance(title="Words of the topic", top=TOP, spreads=True)
         self.components = {"map": map_, "relevance": relevance}
         self.layout = {"row": ["map", "relevance"], "widths": [1, 1.35]}
-
         self.events = {
             "relevance.balance": lambda state, balance: state.replace(balance=balance),
             "relevance.code": lambda state, word: state.replace(term=word),
@@ -65,9 +70,9 @@ class TopicTermsTab(Tab[TopicState]):
 
     def initial(self, state: TopicState) -> Fields:
         """Say what columns are."""
-        column_name = "word" if state.corpus is None else state.corpus.column_name
-        title = f"{column_name.capitalize()}s of the topic"
-        return {"relevance": {"help": help_of(column_name), "title": title, "download": "terms"}}
+        title = f"{state.column_name.capitalize()}s of the topic"
+        told = HELP.format(name=state.column_name)
+        return {"relevance": {"help": told, "title": title, "download": "terms"}}
 
     def picks(self, state: TopicState) -> Fields:
         """Show what is picked."""
@@ -92,6 +97,32 @@ class TopicTermsTab(Tab[TopicState]):
         return {"relevance": {**numbers_of(state, figures), **words}, "map": circles}
 
 
+class TopicComparisonTab(Tab[TopicState]):
+    """The words that tell two topics apart."""
+
+    title: ClassVar[str] = "Compare two"
+
+    def __init__(self) -> None:
+        super().__init__()
+        versus = TermComparison(
+            title="What tells two topics apart",
+            help="Words that add most to the distance of the two topics (the Jensen-Shannon "
+            "divergence of the map), those of one above the line, those of the other below; "
+            "bars and numbers are the share of the word in each.",
+        )
+        self.components = {"versus": versus}
+        self.layout = "versus"
+        self.events = {
+            "versus.first": TopicState.look,
+            "versus.second": TopicState.compare,
+            "versus.pick": lambda state, word: state.replace(term=word),
+        }
+
+    def picks(self, state: TopicState) -> Fields:
+        """Show the two; the browser finds their words in the numbers of the terms."""
+        return {"versus": {"first": state.topic, "second": state.other}}
+
+
 @remembered
 def numbers_of(state: TopicState, figures: TopicFigures) -> dict[str, Any]:
     """Pack the numbers of the words that there is room for, and say what they are."""
@@ -104,30 +135,17 @@ def numbers_of(state: TopicState, figures: TopicFigures) -> dict[str, Any]:
 @remembered
 def map_items(state: TopicState, figures: TopicFigures) -> list[dict[str, Any]]:
     """Place the topics of the model that is shown."""
-    topics = state.topics
-    table = topic_map_table(topics.centers, topics.weights)
-    rows = table.to_dict("records")
-    return [
-        {
-            "id": row["topic"],
-            "name": name,
-            "label": label,
-            "x": row["x"],
-            "y": row["y"],
-            "share": share,
-            "empty": row["empty"],
-        }
-        for row, name, label, share in zip(
-            rows, figures.names(), figures.labels(), figures.shares, strict=True
-        )
-    ]
+    table = topic_map_table(state.topics.centers, state.topics.weights)
+    told: dict[str, Any] = {"name": figures.names(), "label": figures.labels()}
+    table = table.rename(columns={"topic": "id"}).assign(**told, share=figures.shares)
+    shown = table[["id", "name", "label", "x", "y", "share", "empty"]]
+    rows: list[Any] = shown.to_dict("records")
+    return rows
 
 
 def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str, str]:
     """Say what the columns of the words are."""
-    corpus = state.corpus
-    column_name = "word" if corpus is None else corpus.column_name
-    read = state.figures.read
+    row_name, column_name, read = state.row_name, state.column_name, state.figures.read
     labels = {
         "code": column_name.capitalize(),
         "find": column_name,
@@ -141,14 +159,15 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
     }
     if n_shown < n_words:
         labels["rest"] = f"This page holds {n_shown:,} of {n_words:,} {column_name}s."
-    if state.private and corpus is not None:
-        share = f"Share of the {corpus.row_name} of the topic with the {column_name}"
-        overall = f"Share of all {corpus.row_name} with the {column_name}"
-        n = f"{corpus.row_name.capitalize()} of the topic with the {column_name}"
-        told = {"n": "n", "n_help": n, "share": "In topic"}
-        return labels | told | {"share_help": share, "overall_help": overall}
-    documents = "documents" if corpus is None else corpus.row_name
-    counted = f"{documents} with" if state.topics.of_records else "occurrences of"
+    if state.private:
+        return labels | {
+            "n": "n",
+            "n_help": f"{row_name.capitalize()} of the topic with the {column_name}",
+            "share": "In topic",
+            "share_help": f"Share of the {row_name} of the topic with the {column_name}",
+            "overall_help": f"Share of all {row_name} with the {column_name}",
+        }
+    counted = f"{row_name} with" if state.topics.of_records else "occurrences of"
     weighed = "over all topics" if read else "over all topics, by their weights in the model"
     return labels | {
         "n": "In topic",
@@ -159,14 +178,3 @@ def labels_of(state: TopicState, n_shown: int = 0, n_words: int = 0) -> dict[str
         "share_help": f"Probability of the {column_name} in the topic",
         "overall_help": f"Probability of the {column_name} {weighed}",
     }
-
-
-def help_of(column_name: str) -> str:
-    """Explain the table of words."""
-    return (
-        f"λ = 1 ranks {column_name}s by how frequent they are in the topic; λ = 0 by how much more frequent "
-        "they are there than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is "
-        "λ·log(share) + (1−λ)·log(share ÷ overall share). The wide gray bar is the frequency overall, "
-        f"the blue one inside it the part of the topic. Pick a {column_name} to see its topics; search finds "
-        f"every {column_name}, not only the {TOP} first."
-    )

@@ -1,4 +1,4 @@
-"""Tab of all topics of a model in one table."""
+"""The topics of a model, listed beside every tab and in one table with all that is known of them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,55 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 
+from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.ui.controls import column, name_form, take_typed
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
-from lvmkit_widgets.ui.widgets import Table
+from lvmkit_widgets.ui.widgets import ClusterList, Form, StepSlider, Table
 
 WORDS = 10  # of a topic in the table
+
+
+class TopicSidebar(Tab[TopicState]):
+    """Which model, its topics with their shares, and a name for the one that is picked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        sizes = ClusterList(
+            title="Topics",
+            comparable=False,
+            help="Numbers are those of the model (rows of centers_) and never change; names are "
+            "yours. Until you name a topic, its most relevant words stand in brackets. A document counts "
+            "in the topic that has the largest share of it; the percentage is the topic's part of all "
+            "words, or of all people. Pick a topic to see it everywhere.",
+        )
+        # what was typed is heard before a pick that comes with it
+        self.components = {
+            "naming": Form(inline=True),
+            "models": StepSlider(label="Number of topics", title="Models"),
+            "sizes": sizes,
+        }
+        self.layout = ["models", "sizes"]
+        self.events = {
+            "naming.values": take_typed,
+            "naming.pressed": lambda state, _: state.keep_typed(),
+            "models.selected": TopicState.show_model,
+            "sizes.selected": TopicState.look,
+        }
+
+    def fields(self, state: TopicState) -> Fields:
+        """Show the models, the topics, and the name of the one that is picked."""
+        figures, topic = state.figures, state.topic
+        name = state.topics.names[topic] if state.typed is None else state.typed
+        steps = [{"label": str(topics.k), "note": topics.kind} for topics in state.versions]
+        models = {"visible": len(steps) > 1, "options": steps, "selected": state.position}
+        items, row_name = topic_items(state, figures), state.row_name
+        return {
+            "naming": name_form(f"Name of topic {topic}", name, figures.hints()[topic] or "empty"),
+            "models": models,
+            "sizes": {"items": items, "row_name": row_name, "selected": topic},
+        }
 
 
 class TopicListTab(Tab[TopicState]):
@@ -34,7 +77,6 @@ class TopicListTab(Tab[TopicState]):
         )
         self.components = {"overview": table}
         self.layout = "overview"
-
         self.events = {"overview.pick": TopicState.look}
 
     def picks(self, state: TopicState) -> Fields:
@@ -43,51 +85,53 @@ class TopicListTab(Tab[TopicState]):
 
     def fields(self, state: TopicState) -> Fields:
         """List the topics."""
-        corpus = state.corpus
-        columns = listing_columns(
-            "documents" if corpus is None else corpus.row_name,
-            "word" if corpus is None else corpus.column_name,
-            coherent=state.coherence(state.topics) is not None,
-            counted=state.figures.read,
-            shares=shares_of(state),
-        )
-        return {"overview": {"columns": columns, "rows": listing_rows(state)}}
+        return {"overview": {"columns": listing_columns(state), "rows": listing_rows(state)}}
 
 
-def listing_columns(
-    row_name: str, column_name: str, *, coherent: bool, counted: bool, shares: str
-) -> list[dict[str, Any]]:
-    """Describe the columns."""
-    columns: list[dict[str, Any]] = [
-        {"key": "topic", "label": "Topic", "kind": "integer"},
-        {"key": "name", "label": "Name", "kind": "text"},
+@remembered
+def topic_items(state: TopicState, figures: TopicFigures) -> list[dict[str, Any]]:
+    """Describe the topics of the model that is shown."""
+    hints, empty = figures.hints(max_items=8), figures.topics.empty
+    counted = "" if figures.leading is None else state.row_name
+    one = counted.removesuffix("s")
+    return [
         {
-            "key": "share",
-            "label": "Share" if shares else "Weight",
-            "kind": "bar",
-            "help": f"Share of all {shares}" if shares else "Weight of the topic in the model",
-        },
-    ]
-    if counted:
-        help_text = f"{row_name.capitalize()} in which no topic has a larger share"
-        columns.append(
-            {"key": "n", "label": row_name.capitalize(), "kind": "integer", "help": help_text}
+            "id": j,
+            "name": label,
+            "n": "empty" if j in empty else f"{n:,} {one if n == 1 else counted}" if counted else n,
+            "share": share,
+            "note": "empty: no word and no share" if j in empty else f"{label}: {hint}",
+        }
+        for j, (label, n, share, hint) in enumerate(
+            zip(figures.labels(), figures.sizes(), figures.shares, hints, strict=True)
         )
-    if coherent:
-        help_text = "Closer to 0 is better; compare topics of one corpus only."
-        coherence = {"key": "coherence", "label": "Coherence", "kind": "number", "help": help_text}
-        columns.append(coherence | {"digits": 1})
-    return [*columns, {"key": "words", "label": f"{column_name.capitalize()}s", "kind": "text"}]
+    ]
+
+
+def listing_columns(state: TopicState) -> list[dict[str, Any]]:
+    """Describe the columns."""
+    shares, rows = shares_of(state), state.row_name.capitalize()
+    told = f"Share of all {shares}" if shares else "Weight of the topic in the model"
+    columns = [
+        column("topic", "Topic", "integer"),
+        column("name", "Name"),
+        column("share", "Share" if shares else "Weight", "bar", help=told),
+    ]
+    if state.figures.read:
+        told = f"{rows} in which no topic has a larger share"
+        columns.append(column("n", rows, "integer", help=told))
+    if state.coherence(state.topics) is not None:
+        told = "Closer to 0 is better; compare topics of one corpus only."
+        columns.append(column("coherence", "Coherence", "number", help=told, digits=1))
+    return [*columns, column("words", f"{state.column_name.capitalize()}s")]
 
 
 def shares_of(state: TopicState) -> str:
     """Say what the shares of topics are shares of."""
-    corpus = state.corpus
-    if corpus is None or not state.figures.read:
+    if state.corpus is None or not state.figures.read:
         return ""
-    return (
-        corpus.row_name if corpus.private or state.topics.of_records else f"{corpus.column_name}s"
-    )
+    of_rows = state.corpus.private or state.topics.of_records
+    return state.row_name if of_rows else f"{state.column_name}s"
 
 
 @remembered

@@ -12,12 +12,17 @@ from lvmkit.core.typing import Array
 from lvmkit.disclosure import suppression_with_totals
 from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.state import TopicState
+from lvmkit_widgets.ui.controls import select
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
 PLACES = "Order of the documents"
 NOTHING = "none"
+CAPTION = (
+    "{rows} count in their most probable topic. Values with fewer than {least} are left out, and so are shares that "
+    "stand for fewer. This picture is never part of a saved page."
+)
 
 
 class TrendsTab(Tab[TopicState]):
@@ -27,25 +32,18 @@ class TrendsTab(Tab[TopicState]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.course = Picture(
+        course = Picture(
             title="Shares along an order",
             help="The mean share of each topic among the documents of each value: from the topic "
             "mixture of every document (transform), or its probabilities of clusters. Pick a topic "
             "in the picture to see its words.",
             download="topic-shares",
         )
-        without = Text(
-            text="Shares along an order need the cohort of documents.",
-            tone="note",
-            needs_python=True,
-        )
-        self.components = {"along": Form(inline=True), "course": self.course, "no_order": without}
+        told = "Shares along an order need the cohort of documents."
+        without = Text(text=told, tone="note", needs_python=True)
+        self.components = {"along": Form(inline=True), "course": course, "no_order": without}
         self.layout = ["along", "course", "no_order"]
-
-        self.events = {
-            "along.values": choose,
-            "course.pick": pick_mark,
-        }
+        self.events = {"along.values": choose, "course.pick": pick_mark}
 
     def initial(self, state: TopicState) -> Fields:
         """Keep pictures of people out of pages."""
@@ -57,14 +55,17 @@ class TrendsTab(Tab[TopicState]):
         shown = {"along": {"visible": there}, "no_order": {"visible": not there}}
         if not there:
             return {**shown, "course": {"visible": False}}
-        values = {"order": state.order, "bands": state.bands}
-        form = {"controls": controls_of(state), "values": values, "visible": True}
+        orders, values = orders_of(state), {"order": state.order, "bands": state.bands}
+        bands = [["", NOTHING], *(pair for pair in orders if pair[0])]
+        along = select("order", "Shares along", orders)
+        controls = [along, select("bands", "Mark stretches of", bands)]
+        form = {"controls": controls, "values": values, "visible": True}
         return {**shown, "along": form, "course": {**course_of(state), "visible": True}}
 
 
 def wants_shares(state: TopicState) -> bool:
     """Tell whether there is something to draw shares along."""
-    return state.corpus is not None and bool(orders_of(state))
+    return bool(orders_of(state))
 
 
 def course_of(state: TopicState) -> dict[str, Any]:
@@ -73,7 +74,9 @@ def course_of(state: TopicState) -> dict[str, Any]:
         return {"svg": "", "caption": "Reading the documents …"}
     picked = state.topic if state.topics.k > 6 and state.live else None
     try:
-        return {"svg": draw_course(state, state.figures, picked), "caption": caption_of(state)}
+        caption = CAPTION.format(rows=state.row_name.capitalize(), least=state.disclosure.threshold)
+        drawn = draw_course(state, state.figures, picked)
+        return {"svg": drawn, "caption": caption if state.suppressing else ""}
     except ValueError as error:
         return {"svg": "", "caption": str(error)}
 
@@ -95,18 +98,6 @@ def orders_of(state: TopicState) -> list[list[str]]:
         return []
     names = [[name, name.replace("_", " ")] for name in state.corpus.orders()]
     return names if state.private else [["", PLACES], *names]
-
-
-def controls_of(state: TopicState) -> list[dict[str, Any]]:
-    """Return the controls."""
-    names = (
-        [] if state.corpus is None else [[n, n.replace("_", " ")] for n in state.corpus.orders()]
-    )
-    bands = [["", NOTHING], *names]
-    return [
-        {"name": "order", "kind": "select", "label": "Shares along", "options": orders_of(state)},
-        {"name": "bands", "kind": "select", "label": "Mark stretches of", "options": bands},
-    ]
 
 
 @remembered
@@ -136,14 +127,3 @@ def without_small(table: pd.DataFrame, threshold: int) -> Array:
     counts = (table["share"] * table["n"]).round().to_numpy(float).reshape(-1, k)
     hidden = suppression_with_totals(counts.T, threshold=threshold).cells.T
     return np.where(hidden.ravel(), 0.0, table["share"].to_numpy(float))
-
-
-def caption_of(state: TopicState) -> str:
-    """Say what is left out."""
-    if not state.suppressing or state.corpus is None:
-        return ""
-    return (
-        f"{state.corpus.row_name.capitalize()} count in their most probable topic. Values with fewer than "
-        f"{state.disclosure.threshold} are left out, and so are shares that stand for fewer. This picture is "
-        "never part of a saved page."
-    )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from lvmkit_widgets.trees.export_tab import clusters_table
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tables import clusters_table
+from lvmkit_widgets.ui.controls import button, column
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
@@ -13,6 +14,11 @@ from lvmkit_widgets.ui.widgets import Form, Table
 LISTED = 2_000  # clusters in the table
 SHOWN = 5  # codes of each
 TITLE = "Clusters of the cut"
+EXPLORE = button(
+    "explore",
+    "Open in the cluster explorer",
+    help="Below this dashboard: frequencies, heat map, comparisons and tests of these clusters.",
+)
 
 
 class CutTab(Tab[NavigatorState]):
@@ -39,7 +45,6 @@ class CutTab(Tab[NavigatorState]):
         )
         self.components = {"clusters": table, "cutting": self.form}
         self.layout = ["cutting", "clusters"]
-
         self.events = {"clusters.pick": NavigatorState.pick, "cutting.pressed": self._press}
 
     def picks(self, state: NavigatorState) -> Fields:
@@ -53,8 +58,22 @@ class CutTab(Tab[NavigatorState]):
             return {"clusters": there, "cutting": there}
         # Python makes the table: cuts that are made in a page do not change it
         title = TITLE if state.live else f"{TITLE} with which the page was saved"
-        listed = {"title": title, "columns": columns_of(state), "rows": rows_of(state)}
-        form = {"controls": controls_of(state), "values": {"k": len(state.frontier)}}
+        columns = [
+            column("cluster", "Cluster", "integer"),
+            column("name", "Branch"),
+            column("n", state.row_name.capitalize(), "integer"),
+            column("share", "Share", "bar"),
+            column("terms", f"{state.column_name.capitalize()}s"),
+        ]
+        k = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
+        controls = [
+            {**k, "max": len(state.layout.leaves)},
+            button("cut", "Cut into so many", primary=True),
+            button("leaves", "All leaves"),
+            *([] if state.corpus is None else [EXPLORE]),
+        ]
+        listed = {"title": title, "columns": columns, "rows": rows_of(state)}
+        form = {"controls": controls, "values": {"k": len(state.frontier)}}
         return {"clusters": {**listed, **there}, "cutting": {**form, **there}}
 
     def _press(self, state: NavigatorState, name: str) -> Any:
@@ -68,37 +87,6 @@ class CutTab(Tab[NavigatorState]):
             message = "Say how many clusters there shall be."
             raise ValueError(message)
         return state.cut(n_leaves=int(k))
-
-
-def controls_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """Describe the ways to cut."""
-    number = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
-    return [
-        {**number, "max": len(state.layout.leaves)},
-        {"name": "cut", "kind": "button", "label": "Cut into so many", "primary": True},
-        {"name": "leaves", "kind": "button", "label": "All leaves"},
-        *explorer_control(state),
-    ]
-
-
-def explorer_control(state: NavigatorState) -> list[dict[str, Any]]:
-    """Offer the cluster explorer, where there are rows to explore."""
-    if state.corpus is None:
-        return []
-    label = "Open in the cluster explorer"
-    told = "Below this dashboard: frequencies, heat map, comparisons and tests of these clusters."
-    return [{"name": "explore", "kind": "button", "label": label, "help": told}]
-
-
-def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
-    """Describe the columns of the table."""
-    return [
-        {"key": "cluster", "label": "Cluster", "kind": "integer"},
-        {"key": "name", "label": "Branch", "kind": "text"},
-        {"key": "n", "label": state.row_name.capitalize(), "kind": "integer"},
-        {"key": "share", "label": "Share", "kind": "bar"},
-        {"key": "terms", "label": f"{state.column_name.capitalize()}s", "kind": "text"},
-    ]
 
 
 @remembered

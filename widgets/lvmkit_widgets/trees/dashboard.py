@@ -6,19 +6,27 @@ from collections.abc import Sequence
 from typing import Any
 
 from lvmkit.cohorts.corpus import Corpus
+from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
+from lvmkit.disclosure.trees import NEAR
 from lvmkit.trees import Tree
 from lvmkit_widgets.clusters.below import ExplorerBelow
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
 from lvmkit_widgets.trees.clusters_tab import CutTab
 from lvmkit_widgets.trees.export_tab import TreeExportTab
-from lvmkit_widgets.trees.heading import footer, left_out_of, subtitle
 from lvmkit_widgets.trees.outline import Outline
 from lvmkit_widgets.trees.rows_tab import DocumentRowsTab, PatientRowsTab, RowsTab
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.terms_tab import LINKS, BranchTermsTab, SplitTab
 from lvmkit_widgets.ui.widgets import Status, Text
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, small_counts
+
+METHODS = {
+    "data": "D-SIDIWO, by two discriminators",
+    "model": "SIDIWO, by two pseudo-centers",
+    "pddp": "PDDP, by principal directions",
+    "kmeans": "bisecting k-means",
+}
 
 
 class TreeNavigator(ExplorerBelow[NavigatorState]):
@@ -75,22 +83,20 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
         private: bool | None = None,
         name: str = "",
     ) -> None:
-        _require_tree(t)
+        _require(t, cohort)
         corpus = None
         if cohort is not None:
-            corpus = Corpus(_checked(cohort), texts=texts, private=private, name=name)
+            corpus = Corpus(cohort, texts=texts, private=private, name=name)
         state = NavigatorState.of(t, corpus, private=private is not False)
         if corpus is not None and not state.empty:
             corpus.require_known(state.words)
         self._name = name or ("" if corpus is None else corpus.name)
         self.cohort = cohort
-        members = {"patients": PatientRowsTab, "documents": DocumentRowsTab}.get(
-            state.row_name, RowsTab
-        )
-        self._outline = Outline()
+        kinds = {"patients": PatientRowsTab, "documents": DocumentRowsTab}
+        members = kinds.get(state.row_name, RowsTab)
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
-            frame=[self._outline],
+            frame=[Outline()],
             tabs=[BranchTermsTab(), SplitTab(), members(), CutTab(), TreeExportTab()],
             title="Tree",
             links=LINKS,
@@ -132,32 +138,62 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
 
     def _heading(self, state: NavigatorState) -> dict[str, str]:
         """Title, subtitle, footer and what is left out."""
-        title = f"Tree of {self._name}" if self._name else "Tree of clusters"
-        return {
-            "title": title,
-            "subtitle": subtitle(state),
-            "footer": footer(state),
-            "left_out": left_out_of(state),
-        }
+        title = f"Tree of {self._name or 'clusters'}"
+        if state.empty:
+            return {"title": title, "subtitle": "an empty tree", "footer": "", "left_out": ""}
+        size, corpus = state.layout.leaves.size, state.corpus
+        parts = [
+            f"{state.figures.total:,} {state.row_name}",
+            counted(len(state.words), state.column_name),
+            "1 leaf" if size == 1 else f"{size:,} leaves",
+            f"depth {state.tree.depth}",
+            METHODS.get(str(getattr(state.model, "split", "")), ""),
+            "" if corpus is None else not_weighted(corpus.view.cohort),
+        ]
+        told = {"subtitle": " · ".join(filter(None, parts)), "footer": footer(state)}
+        left_out = "" if corpus is None else left_out_of(state, corpus)
+        return {"title": title, **told, "left_out": left_out}
 
 
-def _require_tree(t: Any) -> None:
-    """Refuse what is no fitted tree."""
-    if isinstance(t, Tree) or isinstance(getattr(t, "tree_", None), Tree):
-        return
-    message = (
-        f"TreeNavigator needs a fitted tree; found {type(t).__name__}. "
-        "Call fit first: lvmkit.SpectralTree(max_depth=3).fit(cohort)."
+def _require(t: Any, cohort: Any) -> None:
+    """Refuse what is no fitted tree, and what is no cohort."""
+    if not isinstance(t, Tree) and not isinstance(getattr(t, "tree_", None), Tree):
+        message = (
+            f"TreeNavigator needs a fitted tree; found {type(t).__name__}. "
+            "Call fit first: lvmkit.SpectralTree(max_depth=3).fit(cohort)."
+        )
+        raise TypeError(message)
+    table = all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names"))
+    if cohort is not None and not table:
+        message = (
+            f"TreeNavigator needs a cohort (an AnnData table); found {type(cohort).__name__}. Make one with "
+            "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts."
+        )
+        raise TypeError(message)
+
+
+def left_out_of(state: NavigatorState, corpus: Corpus) -> str:
+    """Say what the tree leaves out of the cohort, and what it was shown with others."""
+    told = corpus.left_out(state.words).replace("the model", "the tree")
+    fitted = state.tree.nodes[0].size
+    if fitted != len(corpus):
+        told += (
+            f" The tree was grown on {fitted:,} rows; sizes here count the {len(corpus):,} "
+            f"{state.row_name} of this cohort, sent down the tree."
+        )
+    return told.strip()
+
+
+def footer(state: NavigatorState) -> str:
+    """Say what the numbers are."""
+    kept = "Branches are called by their place: 1.2 is the second part of the first."
+    if not state.private:
+        return kept
+    least = state.disclosure.threshold
+    if not state.suppressing:
+        return f"{kept} {small_counts(least, hidden=False)}"
+    return (
+        f"{kept} Counts of 1 to {least - 1} are hidden; in place of others from which these could be found "
+        f"stand estimates, off by {least} or {NEAR:.0%} at most, whichever is more; sizes with ≈ are "
+        "rounded to tens besides."
     )
-    raise TypeError(message)
-
-
-def _checked(cohort: Any) -> Any:
-    """Refuse what is no cohort."""
-    if all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names")):
-        return cohort
-    message = (
-        f"TreeNavigator needs a cohort (an AnnData table); found {type(cohort).__name__}. Make one with "
-        "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts."
-    )
-    raise TypeError(message)

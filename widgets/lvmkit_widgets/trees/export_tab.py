@@ -1,24 +1,135 @@
-"""Export tab of the tree navigator: pictures, tables, text, JSON, page, steps."""
+"""Export tab of the tree navigator: the tree as pictures, tables, text, JSON and page, and the steps."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from lvmkit.charts import tree_chart, tree_table
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.trees.tables import (
-    clusters_table,
-    codes_table,
-    nodes_table,
-    rows_table,
-    shown_nodes,
-    tree_json,
-    tree_text,
-)
+from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
 from lvmkit_widgets.ui.tabs import Fields
 
+WORDS = 10  # of each node
+RANKED = 100  # codes of each cluster in the table that is taken away
 DRAWN = 200  # nodes of a picture, at most
+PRIVATE = (
+    "Tables, pictures and the page hold totals only, and counts below {least} are hidden in them always. Names are "
+    "in all of them as you wrote them. Rows by cluster name single patients: keep that file with the data. "
+    + TWICE
+)
+
+
+def nodes_table(state: NavigatorState) -> pd.DataFrame:
+    """Return one row for every node."""
+    nodes, place = state.tree.nodes, {node: k for k, node in enumerate(state.frontier)}
+    table = sizes_table(state, [node.id for node in nodes])
+    columns: dict[str, Any] = {
+        "parent": pd.array([node.parent for node in nodes], dtype="Int64"),
+        "depth": state.layout.depths,
+        "cluster": pd.array([place.get(node.id) for node in nodes], dtype="Int64"),
+        "strength": [node.strength for node in nodes],
+        "support": [node.support for node in nodes],
+        "reason": state.figures.reasons,
+    }
+    first = ["node", "branch", "name", "parent", "depth", "n", "share"]
+    return table.assign(**columns)[[*first, "cluster", "strength", "support", "reason", "terms"]]
+
+
+def clusters_table(state: NavigatorState) -> pd.DataFrame:
+    """Return one row for every cluster of the cut."""
+    nodes, layout = list(state.frontier), state.layout
+    table = sizes_table(state, nodes).assign(leaves=(layout.stop - layout.start)[nodes])
+    table.insert(0, "cluster", range(len(nodes)))
+    return table[[*table.columns.drop("terms"), "terms"]]
+
+
+def sizes_table(state: NavigatorState, nodes: list[int]) -> pd.DataFrame:
+    """Return name, size and the most relevant codes of some nodes, at the λ of now."""
+    figures, sizes = state.figures, state.figures.sizes()
+    best = [figures.best(i, max_items=WORDS, balance=state.balance) for i in nodes]
+    return pd.DataFrame(
+        {
+            "node": nodes,
+            "branch": [state.layout.labels[i] for i in nodes],
+            "name": [state.names.get(i, "") for i in nodes],
+            "n": [sizes[i] for i in nodes],
+            "share": figures.weights()[nodes],
+            "terms": [", ".join(figures.words[j] for j in columns) for columns in best],
+        }
+    )
+
+
+def codes_table(state: NavigatorState) -> pd.DataFrame:
+    """Return the most relevant codes of every cluster of the cut, at the λ of now."""
+    figures, parts = state.figures, []
+    for k, node in enumerate(state.frontier):
+        best = figures.best(node, max_items=RANKED, balance=state.balance)
+        share, overall = figures.shares([node])[0, best], figures.overall[best]
+        columns = {
+            "cluster": k,
+            "branch": state.layout.labels[node],
+            "name": state.names.get(node, ""),
+            "rank": range(1, len(best) + 1),
+            "code": [figures.words[j] for j in best],
+            "title": [figures.titles[j] for j in best],
+            "n": figures.counts([node])[0, best],
+            "share": share,
+            "overall": overall,
+            "lift": share / overall,
+            "relevance": figures.scores([node], state.balance)[0, best],
+        }
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True)
+
+
+def rows_table(state: NavigatorState) -> pd.DataFrame:
+    """Return the cluster and the leaf of every row, by its id: for this machine, not to be shared."""
+    if state.corpus is None:
+        message = "There are no rows: pass the cohort to TreeNavigator."
+        raise ValueError(message)
+    nodes, place = np.array(state.frontier), state.cluster_labels()
+    labels = np.array(state.layout.labels, dtype=object)
+    names = np.array([state.names.get(int(i), "") for i in nodes], dtype=object)
+    return pd.DataFrame(
+        {
+            "record": state.corpus.obs.index.astype(str),
+            "cluster": place,
+            "branch": labels[nodes][place],
+            "name": names[place],
+            "leaf": labels[state.layout.leaves][state.labels],
+        }
+    )
+
+
+def tree_json(state: NavigatorState) -> str:
+    """Write the tree with its names and cut as JSON."""
+    records: list[Any] = []
+    if not state.empty:
+        table = nodes_table(state).astype(object)
+        children: Any = [list(node.children) for node in state.tree.nodes]
+        records = table.where(table.notna(), None).assign(children=children).to_dict("records")
+    told = {"cut": list(state.frontier), "nodes": records}
+    return json.dumps(told, allow_nan=False, ensure_ascii=False, indent=1, default=int)
+
+
+def tree_text(state: NavigatorState) -> str:
+    """Write the tree as indented lines, down to the cut."""
+    figures, layout = state.figures, state.layout
+    place = {node: f"[{k}] " for k, node in enumerate(state.frontier)}
+    sizes, weights, hints = size_texts(state), figures.weights(), figures.hints
+    lines = []
+    for node in shown_nodes(state):
+        share = "" if np.isnan(weights[node]) else f" ({weights[node]:.0%})"
+        hint = f"({hints[node]})" if hints[node] else state.row_name
+        told = state.names.get(node) or hint
+        indent = "  " * int(layout.depths[node]) + place.get(node, "")
+        lines.append(f"{indent}{layout.labels[node]}  {told}  {sizes[node]}{share}")
+    return "\n".join(lines) + "\n"
 
 
 def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
@@ -30,15 +141,26 @@ def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
             f"(at most {DRAWN} are drawn)."
         )
         raise ValueError(message)
-    figures = state.figures
-    sizes, weights = figures.sizes(), figures.weights()
+    figures, sizes = state.figures, size_texts(state)
     table = tree_table(state.tree, frontier=state.frontier, names=state.names, n_terms=0).assign(
         label=[state.label(i) for i in shown],
-        n=[f"{n:,}" if isinstance(n, int) else n for n in (sizes[i] for i in shown)],
-        share=weights[shown],
+        n=[sizes[i] for i in shown],
+        share=figures.weights()[shown],
         terms=[figures.hints[i] for i in shown],
     )
     return tree_chart(table, width=width, row_name=state.row_name)
+
+
+def size_texts(state: NavigatorState) -> list[str]:
+    """Write the size of each node."""
+    return [f"{n:,}" if isinstance(n, int) else n for n in state.figures.sizes()]
+
+
+def shown_nodes(state: NavigatorState) -> list[int]:
+    """List the nodes above the cut and on it."""
+    layout, cut = state.layout, list(state.frontier)
+    below = {j for i in cut for j in layout.tree.walk(i)} - set(cut)
+    return [i for i in layout.order if i not in below]
 
 
 EXPORTS: tuple[Export[NavigatorState], ...] = (
@@ -99,12 +221,13 @@ class TreeExportTab(StepsExportTab[NavigatorState]):
     def options(self, state: NavigatorState) -> list[dict[str, Any]]:
         """Offer to show small counts."""
         label = f"Show counts below {state.disclosure.threshold} on this screen"
-        check = {"name": "small", "kind": "check", "label": label, "wide": True}
-        return [check] if state.private else []
+        return [check("small", label, wide=True)] if state.private else []
 
     def note(self, state: NavigatorState) -> str:
         """Say what files hold."""
-        return note_of(state)
+        if state.private:
+            return PRIVATE.format(least=state.disclosure.threshold)
+        return "The page holds no text of a document, only the words of branches."
 
     def fields(self, state: NavigatorState) -> Fields:
         """Show the buttons, and whether small counts are seen."""
@@ -116,14 +239,3 @@ class TreeExportTab(StepsExportTab[NavigatorState]):
 def show_small(state: NavigatorState, values: dict[str, Any]) -> NavigatorState:
     """Hide small counts, or show them."""
     return state.disclose(on_screen=not values.get("small"))
-
-
-def note_of(state: NavigatorState) -> str:
-    """Say what files hold."""
-    if not state.private:
-        return "The page holds no text of a document, only the words of branches."
-    return (
-        "Tables, pictures and the page hold totals only, and counts below "
-        f"{state.disclosure.threshold} are hidden in them always. Names are in all of "
-        f"them as you wrote them. Rows by cluster name single patients: keep that file with the data. {TWICE}"
-    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from lvmkit.trees.figures import TreeFigures
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.terms_tab import holds_all
+from lvmkit_widgets.ui.controls import name_form, take_typed
 from lvmkit_widgets.ui.history import undo_buttons
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab, pressed, taken_back
@@ -38,9 +38,7 @@ class Outline(Tab[NavigatorState]):
         }
         self.layout = "tree"
         self.events = {
-            "naming.values": lambda state, values: state.replace(
-                typed=str(values.get("name") or "")
-            ),
+            "naming.values": take_typed,
             "naming.pressed": press,
             "tree.selected": NavigatorState.pick,
             "tree.code": NavigatorState.search,
@@ -49,10 +47,16 @@ class Outline(Tab[NavigatorState]):
 
     def initial(self, state: NavigatorState) -> Fields:
         """Show the structure of the tree, open down to the cut."""
-        names = {"row_name": state.row_name, "column_name": state.column_name}
-        one = state.row_name.removesuffix("s")
-        told = HELP.format(rows=state.row_name, column=state.column_name, row=one)
-        tree = {**structure(state), **names, "opened": first_opened(state), "help": told}
+        rows, column, nodes = state.row_name, state.column_name, state.tree.nodes
+        tree = {
+            "children": [list(node.children) for node in nodes],
+            "strength": [round(float(node.strength), 4) for node in nodes],
+            "support": [round(float(node.support), 4) for node in nodes],
+            "row_name": rows,
+            "column_name": column,
+            "opened": sorted({i for node in state.frontier for i in state.tree.path(node)[:-1]}),
+            "help": HELP.format(rows=rows, column=column, row=rows.removesuffix("s")),
+        }
         there = {"visible": not state.empty}
         return {"tree": tree, "trail": there, "naming": there}
 
@@ -65,39 +69,24 @@ class Outline(Tab[NavigatorState]):
         if state.empty:
             return {}
         _ = state.renewed
+        told = not state.code or holds_all(state)  # the browser knows by itself
+        n = [] if told else state.figures.n_with_code(state.code)
         tree = {
             **numbers_of(state, state.figures),
             "frontier": list(state.frontier),
             "names": {str(node): name for node, name in state.names.items()},
             "code": state.code,
-            "found": found_in(state),
+            "found": {"code": state.code, "n": n} if n else {},
         }
-        return {"tree": tree, "naming": naming_of(state)}
+        label = f"Name of {state.layout.labels[state.node]}"
+        hint = state.figures.hints[state.node] or "for instance: everybody"
+        back = undo_buttons(state.history, arrows=False)
+        return {"tree": tree, "naming": name_form(label, name_of(state), hint, *back)}
 
 
-def found_in(state: NavigatorState) -> dict[str, Any]:
-    """Say how often each node has the code, where the browser cannot tell."""
-    if not state.code or holds_all(state):
-        return {}
-    n = state.figures.n_with_code(state.code)
-    return {"code": state.code, "n": n} if n else {}
-
-
-def naming_of(state: NavigatorState) -> dict[str, Any]:
-    """Offer a name for the node, and the way back."""
-    name = {
-        "name": "name",
-        "kind": "text",
-        "label": f"Name of {state.layout.labels[state.node]}",
-        "placeholder": state.figures.hints[state.node] or "for instance: everybody",
-        "wide": True,
-    }
-    keep = {"name": "keep", "kind": "button", "label": "Keep"}
-    kept = state.names.get(state.node, "")
-    return {
-        "controls": [name, keep, *undo_buttons(state.history, arrows=False)],
-        "values": {"name": kept if state.typed is None else state.typed},
-    }
+def name_of(state: NavigatorState) -> str:
+    """Return the name of the node as it was typed, else the one it has."""
+    return state.names.get(state.node, "") if state.typed is None else state.typed
 
 
 def cut(state: NavigatorState, asked: dict[str, Any]) -> Any:
@@ -115,22 +104,8 @@ def cut(state: NavigatorState, asked: dict[str, Any]) -> Any:
 
 def press(state: NavigatorState, name: str) -> NavigatorState:
     """Keep the name, or go back or forth."""
-    stepped = pressed(state, name)
-    if stepped is not None:
-        return stepped
-    return state.rename(
-        state.node, state.names.get(state.node, "") if state.typed is None else state.typed
-    )
-
-
-def structure(state: NavigatorState) -> dict[str, Any]:
-    """Describe the tree without numbers of rows."""
-    nodes = state.tree.nodes
-    return {
-        "children": [list(node.children) for node in nodes],
-        "strength": [_measured(node.strength) for node in nodes],
-        "support": [_measured(node.support) for node in nodes],
-    }
+    stepped: NavigatorState | None = pressed(state, name)
+    return state.rename(state.node, name_of(state)) if stepped is None else stepped
 
 
 @remembered
@@ -145,19 +120,3 @@ def numbers_of(_: NavigatorState, figures: TreeFigures) -> dict[str, Any]:
         "reasons": reasons,
         "why": [place.get(reason) for reason in figures.reasons],
     }
-
-
-def first_opened(state: NavigatorState) -> list[int]:
-    """Choose the nodes that are open at first: those above the cut."""
-    found: set[int] = set()
-    for node in state.frontier:
-        above = state.tree.nodes[node].parent
-        while above is not None and above not in found:
-            found.add(above)
-            above = state.tree.nodes[above].parent
-    return sorted(found)
-
-
-def _measured(value: float) -> float | None:
-    """Round a measure of a split; None where there is none."""
-    return None if math.isnan(value) else round(float(value), 4)

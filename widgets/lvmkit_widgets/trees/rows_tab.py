@@ -10,6 +10,7 @@ import numpy as np
 from lvmkit.mixtures.analysis import short
 from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.trees.state import NavigatorState
+from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.paging import turning
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, Text
@@ -45,13 +46,10 @@ class RowsTab(Tab[NavigatorState]):
     def initial(self, state: NavigatorState) -> Fields:
         """Say what rows are."""
         there = not state.empty and state.corpus is not None
-        members = {
-            "title": f"{state.row_name.capitalize()} of the branch",
-            "help": PEOPLE if state.private else "In the order of the corpus. Pick one to read it.",
-            "columns": columns_of(state),
-            "visible": there,
-        }
-        return {"members": members, "why": {"visible": there}}
+        title = f"{state.row_name.capitalize()} of the branch"
+        told = PEOPLE if state.private else "In the order of the corpus. Pick one to read it."
+        shown = {"title": title, "help": told, "columns": columns_of(state), "visible": there}
+        return {"members": shown, "why": {"visible": there}}
 
     def fields(self, state: NavigatorState) -> Fields:
         """List the rows of the node."""
@@ -77,28 +75,16 @@ class DocumentRowsTab(RowsTab):
 
 def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
     """Describe the columns of the list."""
-    row = {"key": "row", "label": "Row", "kind": "integer"}
-    corpus = state.corpus
+    row, corpus = column("row", "Row", "integer"), state.corpus
     if corpus is None:
         return [row]
-    if not state.private:
-        beginning = (
-            "Beginning" if corpus.texts is not None else f"{state.column_name.capitalize()}s"
-        )
-        return [
-            row,
-            {"key": "who", "label": state.row_name.capitalize().removesuffix("s"), "kind": "text"},
-            {"key": "leaf", "label": "Leaf", "kind": "text"},
-            {"key": "what", "label": beginning, "kind": "text"},
-        ]
-    shown = [column_title(name) for name in FIRST if name in corpus.obs]
-    who = [{"key": "who", "label": ", ".join(shown), "kind": "text"}] if shown else []
-    return [
-        row,
-        *who,
-        {"key": "leaf", "label": "Leaf", "kind": "text"},
-        {"key": "what", "label": f"{state.column_name.capitalize()}s", "kind": "text"},
-    ]
+    who = state.row_name.capitalize().removesuffix("s")
+    if state.private:
+        who = ", ".join(column_title(name) for name in FIRST if name in corpus.obs)
+    read = corpus.texts is not None and not state.private
+    what = "Beginning" if read else f"{state.column_name.capitalize()}s"
+    named = [column("who", who)] if who else []
+    return [row, *named, column("leaf", "Leaf"), column("what", what)]
 
 
 def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
@@ -106,18 +92,25 @@ def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
     corpus = state.corpus
     assert corpus is not None
     leaf = int(state.layout.leaves[state.labels[row]])
-    text = "" if corpus.texts is None or state.private else corpus.texts[row]
     if state.private:
         record = corpus.obs.iloc[row]
         who = attributes_text(record, [name for name in FIRST if name in corpus.obs])
     else:
         who = " · ".join(part for part in (corpus.title(row), corpus.about(row)) if part)
-    words = [short(_title_of(state, j)) for j, _ in entries_of(state, row)]
-    more = f" and {len(words) - CODES_SHOWN} more" if len(words) > CODES_SHOWN else ""
-    what = "; ".join(words[:CODES_SHOWN]) + more
-    if text:
-        what = text[:LETTERS] + (" …" if len(text) > LETTERS else "")
+    what = beginning(state, row, LETTERS)
+    if not what:
+        words = [short(_title_of(state, j)) for j, _ in entries_of(state, row)]
+        more = f" and {len(words) - CODES_SHOWN} more" if len(words) > CODES_SHOWN else ""
+        what = "; ".join(words[:CODES_SHOWN]) + more
     return {"row": row + 1, "who": who, "leaf": state.layout.labels[leaf], "what": what}
+
+
+def beginning(state: NavigatorState, row: int, letters: int) -> str:
+    """Return how the text of a document begins; "" of people, and where there is none."""
+    if state.corpus is None or state.corpus.texts is None or state.private:
+        return ""
+    text = state.corpus.texts[row]
+    return text[:letters] + (" …" if len(text) > letters else "")
 
 
 def entries_of(state: NavigatorState, row: int) -> list[tuple[int, float]]:
@@ -136,15 +129,16 @@ def told_of(state: NavigatorState) -> dict[str, Any]:
         what = "patient" if state.private else state.row_name.removesuffix("s")
         return {"title": "Why here", "text": f"Pick a {what} above to see the way down the tree."}
     leaf = int(state.layout.leaves[state.labels[row]])
-    lines = [f"- {line}" for line in way_down(state, row, leaf)]
     who = f"Row {row + 1:,}" if state.private else corpus.title(row)
-    parts = [f"{who} is in leaf {state.label(leaf)}.", "\n".join(lines)]
-    if corpus.texts is not None and not state.private:
-        text = corpus.texts[row]
-        parts.append(text[:WHOLE_TEXT] + (" …" if len(text) > WHOLE_TEXT else ""))
-    else:
+    parts = [
+        f"{who} is in leaf {state.label(leaf)}.",
+        "\n".join(f"- {line}" for line in way_down(state, row, leaf)),
+    ]
+    if corpus.texts is None or state.private:
         had = "; ".join(_title_of(state, j) for j, _ in entries_of(state, row))
         parts.append(f"All {state.column_name}s of the row: {had or 'none'}.")
+    else:
+        parts.append(beginning(state, row, WHOLE_TEXT))
     return {"title": f"Why {who} is here", "text": "\n\n".join(parts)}
 
 
@@ -161,18 +155,13 @@ def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
             own, other = own * np.sign(total[0]), other * np.sign(total[1])
         force = sorted(((float(x * (own[j] - other[j])), j) for j, x in entries), reverse=True)
         spoke = [_title_of(state, j) for value, j in force[:TOLD] if value > 0]
-        place = state.label(below)
-        said = (
-            f"because of {'; '.join(spoke)}"
-            if spoke
-            else f"for what it does not have of {state.label(above)}"
-        )
-        lines.append(f"to {place}, {said}")
+        why = f"because of {'; '.join(spoke)}" if spoke else ""
+        why = why or f"for what it does not have of {state.label(above)}"
+        lines.append(f"to {state.label(below)}, {why}")
     return lines
 
 
 def _title_of(state: NavigatorState, column: int) -> str:
     """Write a code by its meaning."""
-    word = state.words[column]
-    title = "" if state.corpus is None else state.corpus.view.titles.get(word, "")
-    return title or word
+    word, corpus = state.words[column], state.corpus
+    return word if corpus is None else corpus.view.titles.get(word) or word

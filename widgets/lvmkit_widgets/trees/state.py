@@ -1,9 +1,10 @@
-"""State of the tree navigator: what is picked, the cut, names, and the history."""
+"""State of the tree navigator: what is picked, the cut and the names of nodes, and the history."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,10 +25,64 @@ from lvmkit.trees.figures import (
     known_words,
 )
 from lvmkit.trees.layout import TreeLayout
-from lvmkit_widgets.trees.annotations import LONGEST, NamedCut
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted
+
+NAMES, CUT = "node_names", "cut"  # of annotations_
+LONGEST = 200  # letters of a name
+FIRST_CLUSTERS = 64  # of a tree that nobody has cut yet, at most
+
+
+@dataclass(frozen=True)
+class NamedCut:
+    """A cut and names: the unit of undo and redo."""
+
+    frontier: tuple[int, ...]  # The nodes of the cut, from left to right
+    names: tuple[tuple[int, str], ...] = ()  # (int, str): Nodes and what they are called
+
+    def renamed(self, node: int, name: str) -> NamedCut:
+        """Name a node."""
+        names = {key: value for key, value in self.names if key != node}
+        names |= {node: name} if name else {}
+        return replace(self, names=tuple(sorted(names.items())))
+
+    def cut_at(self, layout: TreeLayout, nodes: Sequence[int]) -> NamedCut:
+        """Cut the tree."""
+        return replace(self, frontier=tuple(sorted(nodes, key=lambda i: int(layout.start[i]))))
+
+    def pruned(self, layout: TreeLayout, node: int) -> NamedCut:
+        """Make one cluster of a node and all below it."""
+        frontier = opened_to(layout, self.frontier, node)
+        below = set(layout.tree.walk(node))
+        return self.cut_at(layout, [*(i for i in frontier if i not in below), node])
+
+    def split(self, layout: TreeLayout, node: int) -> NamedCut:
+        """Make clusters of the two parts of a node."""
+        frontier = opened_to(layout, self.frontier, node)
+        if node not in frontier:
+            return self
+        parts = layout.tree.nodes[node].children
+        return self.cut_at(layout, [*(i for i in frontier if i != node), *parts])
+
+    def to_annotations(self) -> dict[str, Any]:
+        """Return names and cut as JSON values, to keep with the model."""
+        return {NAMES: {str(i): name for i, name in self.names}, CUT: list(self.frontier)}
+
+    @classmethod
+    def kept_with(cls, layout: TreeLayout, notes: Any) -> NamedCut:
+        """Read what `to_annotations` wrote; what belongs to another tree is left out."""
+        known = notes if isinstance(notes, Mapping) else {}
+        given, cut = known.get(NAMES), known.get(CUT, ())
+        named = given if isinstance(given, Mapping) else {}
+        told = [(i, named.get(str(i))) for i in range(len(layout))]
+        names = tuple((i, name) for i, name in told if name and isinstance(name, str))
+        try:
+            layout.tree.regrouped(np.zeros(0, dtype=np.intp), cut)
+            kept = [int(i) for i in cut]
+        except (TypeError, ValueError):
+            kept = []
+        return cls((), names).cut_at(layout, kept or first_cut(layout))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -91,11 +146,8 @@ class NavigatorState(StepState[NamedCut]):
     @property
     def row_name(self) -> str:
         """What rows are called, in the plural."""
-        return (
-            ("patients" if self.private else "rows")
-            if self.corpus is None
-            else self.corpus.row_name
-        )
+        unknown = "patients" if self.private else "rows"
+        return unknown if self.corpus is None else self.corpus.row_name
 
     @property
     def column_name(self) -> str:
@@ -106,27 +158,41 @@ class NavigatorState(StepState[NamedCut]):
     noun, thing = moved.OldName("row_name"), moved.OldName("column_name")
 
     @property
+    @remembered
     def of_words(self) -> bool:
         """Whether occurrences of words count, not rows that have them."""
-        return counts_words(self)
+        if self.corpus is None or self.private or not self.corpus.of_words:
+            return False
+        return bool(self.corpus.matrix(self.words).max() > 1)
 
     @property
+    @remembered
     def labels(self) -> Labels:
         """Number of the leaf of each row of the cohort."""
-        return leaves_of_rows(self)
+        if self.corpus is None:
+            return np.zeros(0, np.intp)
+        return np.asarray(self.tree.apply(self.corpus.matrix(self.words)))
+
+    @property
+    @remembered
+    def node_counts(self) -> NodeCounts:
+        """Counts of the rows of the nodes, nothing hidden."""
+        if self.corpus is None:
+            return count_nodes(self.layout)
+        X = self.corpus.matrix(self.words, binary=not self.of_words)
+        return count_rows(self.layout, X, self.labels, of_words=self.of_words)
 
     @property
     def figures(self) -> TreeFigures:
         """Numbers of the nodes; the same object while nothing changes."""
         return self.figures_of(self.disclosure.level)
 
+    @remembered
     def figures_of(self, threshold: int) -> TreeFigures:
-        """Return the numbers of the nodes."""
-        return named_figures(self, threshold)
-
-    def leaf_of(self, X: Any) -> Labels:
-        """Send rows down the tree, (n,)."""
-        return np.asarray(self.tree.apply(X))
+        """Return the numbers of the nodes, those below a threshold hidden."""
+        known = {} if self.corpus is None else self.corpus.view.titles
+        titles = [known.get(word, "") for word in self.words]
+        return figures_of(self.node_counts, self.words, titles, threshold=threshold)
 
     def rows_of(self, node: int) -> Labels:
         """List the rows of the cohort in a node."""
@@ -219,7 +285,7 @@ class NavigatorState(StepState[NamedCut]):
             centers = np.stack([self.tree.nodes[i].mean for i in nodes])
             sizes = np.array([self.tree.nodes[i].size for i in nodes], dtype=float)
         else:
-            X, labels = self._rows(), self.cluster_labels()
+            X, labels = self.corpus.matrix(self.words), self.cluster_labels()
             sizes = np.bincount(labels, minlength=len(nodes)).astype(float)
             member = indicator(labels, len(nodes))
             centers = (member @ X).toarray() / np.maximum(sizes, 1)[:, None]
@@ -240,12 +306,6 @@ class NavigatorState(StepState[NamedCut]):
         """Forget what was typed."""
         return {"typed": None}
 
-    def _rows(self) -> Any:
-        """Rows of the cohort in the order of the tree's columns."""
-        if self.corpus is None:
-            return np.zeros((0, len(self.words)))
-        return self.corpus.matrix(self.words)
-
     def _require(self, node: int) -> None:
         """Refuse a node that the tree does not have."""
         if not 0 <= node < len(self.layout):
@@ -263,35 +323,20 @@ class NavigatorState(StepState[NamedCut]):
         return self.step_to(named_cut, text, code)
 
 
-@remembered
-def counts_words(state: NavigatorState) -> bool:
-    """Tell whether occurrences of words count, not rows that have them."""
-    if state.corpus is None or state.private or not state.corpus.of_words:
-        return False
-    return bool(state.corpus.matrix(state.words).max() > 1)
+def first_cut(layout: TreeLayout) -> list[int]:
+    """Choose the cut of a tree that nobody has cut yet."""
+    leaves = [int(i) for i in layout.leaves]
+    if len(leaves) <= FIRST_CLUSTERS:
+        return leaves
+    cuts = (layout.tree.frontier(depth=d) for d in range(1, int(layout.depths.max()) + 1))
+    return [[0], *takewhile(lambda cut: len(cut) <= FIRST_CLUSTERS, cuts)][-1]
 
 
-@remembered
-def leaves_of_rows(state: NavigatorState) -> Labels:
-    """Return the number of the leaf of each row of the cohort."""
-    if state.corpus is None:
-        return np.zeros(0, np.intp)
-    return state.leaf_of(state.corpus.matrix(state.words))
-
-
-@remembered
-def counted_nodes(state: NavigatorState) -> NodeCounts:
-    """Count the rows of the nodes, nothing hidden."""
-    if state.corpus is None:
-        return count_nodes(state.layout)
-    X = state.corpus.matrix(state.words, binary=not state.of_words)
-    return count_rows(state.layout, X, state.labels, of_words=state.of_words)
-
-
-@remembered
-def named_figures(state: NavigatorState, threshold: int) -> TreeFigures:
-    """Name the numbers of the nodes."""
-    titles = [""] * len(state.words)
-    if state.corpus is not None:
-        titles = [state.corpus.view.titles.get(word, "") for word in state.words]
-    return figures_of(counted_nodes(state), state.words, titles, threshold=threshold)
+def opened_to(layout: TreeLayout, frontier: Sequence[int], node: int) -> list[int]:
+    """Open clusters of a cut until a node is one of them, or lies above some."""
+    found = list(frontier)
+    for above in layout.tree.path(node)[:-1]:
+        if above in found:
+            place = found.index(above)
+            found[place : place + 1] = layout.tree.nodes[above].children
+    return found

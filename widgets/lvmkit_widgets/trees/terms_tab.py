@@ -16,6 +16,11 @@ from lvmkit_widgets.ui.widgets import Relevance, SplitContrast
 TOP = 25  # codes in the table
 SAVED_CELLS = 150_000  # numbers, nodes times codes; about eleven bytes each in the page
 LIVE_CELLS = 500_000  # numbers, nodes times codes, that a browser gets; eight bytes each
+HELP = (
+    "λ = 1 ranks {name}s by how frequent they are in the branch; λ = 0 by how much more frequent they are there "
+    "than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is λ·log(share) + "
+    "(1−λ)·log(share ÷ overall share). Pick a {name} to see in which other branches it lives."
+)
 LINKS = [
     ("tree.row", "relevance.cluster"),
     ("tree.code", "relevance.code"),
@@ -44,14 +49,9 @@ class BranchTermsTab(Tab[NavigatorState]):
 
     def initial(self, state: NavigatorState) -> Fields:
         """Say what the numbers are of."""
-        return {
-            "relevance": {
-                "title": f"{state.column_name.capitalize()}s of the branch",
-                "help": help_of(state.column_name),
-                "download": "branch",
-                "visible": not state.empty,
-            }
-        }
+        title = f"{state.column_name.capitalize()}s of the branch"
+        shown = {"title": title, "help": HELP.format(name=state.column_name)}
+        return {"relevance": {**shown, "download": "branch", "visible": not state.empty}}
 
     def fields(self, state: NavigatorState) -> Fields:
         """Show the codes of the node."""
@@ -158,7 +158,7 @@ def packed_numbers(
     """Pack the numbers of some nodes."""
     index = np.array(held, dtype=np.intp)
     kept = np.arange(len(figures.words)) if columns is None else np.array(columns, dtype=np.intp)
-    fields: dict[str, Any] = {
+    return {
         "centers": packed(figures.shares(index)[:, kept], np.float32),
         "overall": packed(figures.overall[kept], np.float32),
         "counts": packed(figures.counts(index)[:, kept], np.int32),
@@ -168,7 +168,6 @@ def packed_numbers(
         "size": figures.total,
         "totals": packed(figures.counts([0])[0][kept], np.int32) if state.of_words else b"",
     }
-    return fields
 
 
 def labels_of(state: NavigatorState, columns: tuple[int, ...] | None = None) -> dict[str, str]:
@@ -185,8 +184,7 @@ def labels_of(state: NavigatorState, columns: tuple[int, ...] | None = None) -> 
         "none": "The numbers of this branch are on their way …",
         "lift_help": f"Frequency in the branch divided by that overall: how typical the {column_name} is",
     }
-    left_out = len(state.words) - len(state.figures.words) if not state.empty else 0
-    if left_out:
+    if left_out := len(state.words) - len(state.figures.words):
         labels["rest"] = f"The {left_out:,} rarest {column_name}s are left out of so large a tree."
     if not state.live:
         labels["none"] = "The numbers of this branch are not in this page."
@@ -208,12 +206,3 @@ def labels_of(state: NavigatorState, columns: tuple[int, ...] | None = None) -> 
         "share_help": f"Share of the {row_name} of the branch with the {column_name}",
         "overall_help": f"Share of all {row_name} with the {column_name}",
     }
-
-
-def help_of(name: str) -> str:
-    """Explain the table of codes."""
-    return (
-        f"λ = 1 ranks {name}s by how frequent they are in the branch; λ = 0 by how much more frequent they are there "
-        "than overall; 0.6 is a good start (Sievert & Shirley 2014). Relevance is λ·log(share) + "
-        f"(1−λ)·log(share ÷ overall share). Pick a {name} to see in which other branches it lives."
-    )

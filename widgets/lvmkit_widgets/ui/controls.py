@@ -56,3 +56,14 @@ def textarea(name: str, label: str, **more: Any) -> dict[str, Any]:
 def note(label: str, name: str = "note") -> dict[str, Any]:
     """Return a sentence between controls."""
     return {"name": name, "kind": "note", "label": label}
+
+
+def name_form(label: str, name: str, hint: str, *buttons: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a form that gives something a name; the hint stands where there is none."""
+    line = text("name", label, placeholder=hint, wide=True)
+    return {"controls": [line, button("keep", "Keep"), *buttons], "values": {"name": name}}
+
+
+def take_typed(state: Any, values: dict[str, Any]) -> Any:
+    """Take what was typed into such a form; the state has it as `typed`."""
+    return state.replace(typed=str(values.get("name") or ""))
