@@ -149,3 +149,77 @@ def test_steps_that_cannot_be_read_cost_neither_names_nor_notes(explore, broken)
     board = explore()()
     assert "Both" in " ".join(board.state.clustering.labels)
     assert len(board.state.history.steps) == 1
+
+
+def test_splits_can_be_undone_after_a_new_start(explore):
+    board = explore()()
+    board.state = board.state.rename(0, "First")
+    first = board.state
+    board.state = board.state.split(3).split(1)
+    second = board.state
+    again = explore()()
+    np.testing.assert_array_equal(again.state.assignment.labels, second.assignment.labels)
+    back = again.state.undo().undo()
+    assert back.clustering.clusters == first.clustering.clusters
+    np.testing.assert_array_equal(back.assignment.labels, first.assignment.labels)
+    np.testing.assert_array_equal(back.model.centers_, first.clustering.mixture.centers)
+    again.state = back
+    later = explore()().state
+    assert later.history.can_redo
+    ends = later.redo().redo()
+    np.testing.assert_array_equal(ends.assignment.labels, second.assignment.labels)
+    assert ends.clustering.clusters == second.clustering.clusters
+
+
+def test_numbers_that_are_no_mixture_cost_steps_alone(explore):
+    board = explore()()
+    board.state = board.state.rename(0, "First").split(3)
+    path = explore.session().path
+    model = lvmkit.load(path)
+    for bad in ("AAAA", "!", model.annotations_["session"]["mixtures"][0]["numbers"][::-1]):
+        model.annotations_["session"]["mixtures"][0]["numbers"] = bad
+        lvmkit.save(model, path)
+        again = explore()().state
+        assert "First" in again.clustering.labels
+        assert len(again.history.steps) == 1
+
+
+def test_what_was_done_in_other_dashboards_is_there_after_a_new_start(explore):
+    board = explore()()
+    tree, cards = board.open_view("tree"), board.open_view("cards")
+    tree.state = tree.state.rename(2, "Right").cut(depth=1)
+    cards.state = cards.state.rename(0, "Pain").mark(0, "yes")
+    assert not cards.stage.unsaved
+    again = explore()()
+    found = again.open_view("tree").state
+    assert (found.names, found.frontier) == (tree.state.names, tree.state.frontier)
+    assert again.open_view("cards").state.annotations.of(0) == cards.state.annotations.of(0)
+    again.state = again.state.rename(0, "First")
+    assert explore()().open_view("tree").state.names == {2: "Right"}
+
+
+def test_notes_of_other_dashboards_that_cannot_be_read_are_left_out(explore):
+    board = explore()()
+    tree = board.open_view("tree")
+    tree.state = tree.state.rename(2, "Right")
+    path = explore.session().path
+    model = lvmkit.load(path)
+    views = model.annotations_["session"]["views"]
+    for bad in (7, [], {"fit": views["tree"]["fit"], "annotations": [1]}, {"annotations": None}):
+        model.annotations_["session"]["views"] = {"tree": bad, "cards": bad}
+        lvmkit.save(model, path)
+        again = explore()()
+        assert again.open_view("tree").state.names == {}
+        again.open_view("cards")
+
+
+def test_damaged_work_is_listed_and_told_as_that(explore, tmp_path):
+    work(explore()())
+    damaged = explore.session().path.with_name("old-0123.npz")
+    damaged.write_bytes(b"nothing")
+    board = explore("--components", "3")()
+    rows = {row["cohort"]: row for row in board.components["recent"].rows}
+    assert rows["old-0123.npz"]["done"].startswith("cannot be read, and is kept")
+    with pytest.raises(ValueError, match="cannot be read. The file is "):
+        board.components["recent"].fire("pick", rows["old-0123.npz"]["place"])
+    assert damaged.is_file()

@@ -125,6 +125,7 @@ class TabbedDashboard(Dashboard, Generic[S]):
         self.stage.tabs = {"main": 0}
         self._showing = False
         self._watchers: list[Callable[[S, S], None]] = []
+        self.beside: Callable[[], bool] = bool  # whether work beside this dashboard would be lost with it
         self._asked: set[Tab[S]] = set()  # Parts that wait for an answer, be they seen or not
         self._shown: dict[Any, Fields] = {}  # of each part
         self._sent: dict[
@@ -288,7 +289,7 @@ class TabbedDashboard(Dashboard, Generic[S]):
                 if seen or part in self._asked:
                     self._show_part(part)
             self._asked.clear()
-            self.stage.param.update(**self._stage_fields(state), unsaved=state.unsaved)
+            self.stage.param.update(**self._stage_fields(state), unsaved=state.unsaved or self.beside())
             if "left_out" in self.components:
                 self.components["left_out"].param.update(**self._left_out(state))
             if told:

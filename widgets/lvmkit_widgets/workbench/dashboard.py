@@ -15,7 +15,10 @@ from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.workbench.open_form import Kept, Opened, OpenForm, fit_or_load, needs_columns
 from lvmkit_widgets.workbench.registry import HOME, VIEWS
 from lvmkit_widgets.workbench.sessions import KEY, restored, session_notes
-from lvmkit_widgets.workbench.views import Views, Work
+from lvmkit_widgets.workbench.views import DashboardMenu, Work
+
+
+AGAIN = "Open another cohort, or go on with an earlier one"
 
 
 class Workbench(ExplorerDashboard):
@@ -54,7 +57,7 @@ class Workbench(ExplorerDashboard):
             here=HOME,
             view=HOME,
         )
-        self.views = Views(self, VIEWS)
+        self.dashboards = DashboardMenu(self, VIEWS)
         self.listen("open", "pressed", self._open_pressed)
         self.listen("columns", "pressed", self._columns_pressed)
         self.listen("status", "pressed", self._anew)
@@ -98,8 +101,8 @@ class Workbench(ExplorerDashboard):
         if key not in known:
             message = f"There is no dashboard {key!r} of this cohort; there are {', '.join(known)}."
             raise ValueError(message)
-        self.views.turn_to(key)
-        return self.views.board
+        self.dashboards.turn_to(key)
+        return self.dashboards.board
 
     def widget(self) -> Any:
         """Return the dashboard that is shown as a Jupyter widget; always the same one.
@@ -109,16 +112,16 @@ class Workbench(ExplorerDashboard):
         ipywidgets.VBox
             Layouts of ipywidgets take it: `ipywidgets.VBox([bench.widget()])`.
         """
-        return self.views.widget
+        return self.dashboards.widget
 
     def __panel__(self) -> Any:
         """Return the dashboard that is shown as a Panel component; always the same one."""
-        return self.views.page
+        return self.dashboards.page
 
     def follow_address(self) -> None:
         """Let the address of the page carry which dashboard is shown, and what is looked at."""
-        self.views.addressed = True
-        self.views.follow_address(self)
+        self.dashboards.addressed = True
+        self.dashboards.follow_address(self)
 
     # -- opening -----------------------------------------------------------------------------------
 
@@ -175,9 +178,9 @@ class Workbench(ExplorerDashboard):
             self.show_state(state)
             self.opener.tell_repairs(opened.cohort)
             self.opener.columns.visible = False
-            again = {"section": self.opener.layout, "title": "Open another cohort", "closed": True}
+            again = {"section": self.opener.layout, "title": AGAIN, "closed": True}
             self.stage.layout = [*self.parts_layout, again]
-            self.views.renew(self._work_of(opened))
+            self.dashboards.renew(self._work_of(opened))
             self.say(state.message or f"Opened: {state.title}.")
         if kept is not None:
             self._kept = kept
@@ -199,6 +202,9 @@ class Workbench(ExplorerDashboard):
     def _continue(self, place: int) -> None:
         """Go on with what was worked on before."""
         session, _ = self._sessions[int(place)]
+        if not session.source:
+            message = f"What was kept there cannot be read. The file is {session.path}."
+            raise ValueError(message)
         self._open(session.source, k=session.k, session=session)
 
     def _anew(self, button: str) -> None:
@@ -229,7 +235,7 @@ class Workbench(ExplorerDashboard):
             model.annotations_[KEY] = {
                 **session_notes(state),
                 **about,
-                "views": self.views.to_notes(),
+                "views": self.dashboards.to_notes(),
             }
         return model
 

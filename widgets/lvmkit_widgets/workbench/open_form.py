@@ -228,7 +228,7 @@ class OpenForm:
     def list_recent(self, sessions: Sequence[tuple[Any, str]]) -> None:
         """Offer what was worked on before."""
         rows = [
-            {"place": i, "cohort": f"{known_name(one.source)}, {one.k} clusters", "done": done}
+            {"place": i, "cohort": called(one), "done": done}
             for i, (one, done) in enumerate(sessions)
         ]
         self.recent.param.update(rows=rows, selected=None, visible=bool(rows))
@@ -239,9 +239,13 @@ class OpenForm:
         self.repairs.param.update(text="\n".join(f"- {text}" for text in told), visible=bool(told))
 
 
-def known_name(choice: str) -> str:
-    """Name a cohort for readers."""
-    return KNOWN[choice][0].split(" (")[0] if choice in KNOWN else Path(choice).name
+def called(session: Any) -> str:
+    """Name a session for readers."""
+    if not session.source:
+        return str(session.path.name)
+    source = session.source
+    name = KNOWN[source][0].split(" (")[0] if source in KNOWN else Path(source).name
+    return f"{name}, {session.k} clusters"
 
 
 def read(choice: str, layout: Layout | None = None) -> tuple[Any, str, str]:

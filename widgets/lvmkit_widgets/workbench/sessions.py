@@ -88,9 +88,12 @@ def recent() -> list[tuple[Session, str]]:
 
 
 def _listed(files: Iterable[Path]) -> Iterator[tuple[Session, str]]:
-    """Yield sessions whose headers can be read; the others are told when they are opened."""
+    """Yield sessions and what was done; one that cannot be read has no source, and is told as that."""
     for path in files:
-        notes = header_of(path).get("annotations") if is_model_file(path) else None
+        if not is_model_file(path):
+            yield Session(path, "", 0), f"cannot be read, and is kept · {written(path)}"
+            continue
+        notes = header_of(path).get("annotations")
         about = notes.get(KEY) if isinstance(notes, Mapping) else None
         if isinstance(notes, Mapping) and isinstance(about, Mapping):
             source, k = about.get("source"), about.get("k")

@@ -16,13 +16,17 @@ import panel as pn
 import lvmkit
 from lvmkit.core.typing import Labels
 from lvmkit.mixtures.clustering import Clustering
+from lvmkit.mixtures.refit import quiet
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.state import StepState
+from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.workbench.registry import HOME, View
 
 COLUMN = "cluster"
 """The attribute under which other dashboards show the cluster of a patient."""
+WAITING = "waiting"
+"""The key of a page that waits for a dashboard."""
 KEPT = 8  # fits that all visitors share
 
 
@@ -99,6 +103,7 @@ class Left(NamedTuple):
     fit_key: str
     key: str
     state: Any
+    picked: int | None  # Cluster of the explorer that it was told of last
 
 
 @dataclass
@@ -110,7 +115,7 @@ class Work:
     kept: dict[str, Any] = field(default_factory=dict)  # As the session's file has it
 
 
-class Views:
+class DashboardMenu:
     """The dashboards of a workbench, of which one is shown at a time."""
 
     def __init__(self, bench: Any, views: Mapping[str, View]) -> None:
@@ -119,7 +124,6 @@ class Views:
         self.here, self._coming = HOME, ""  # what is shown, and what is being made
         self.addressed = False  # whether the address of the page tells which is shown
         self._boards: dict[str, Any] = {HOME: bench}
-        self._picked: dict[str, int] = {}  # cluster that a dashboard was last told of
         self._column: Any = None
         self._box: Any = None
         self._follow(HOME, bench)
@@ -155,7 +159,7 @@ class Views:
 
     def renew(self, work: Work) -> None:
         """Offer the dashboards of another cohort."""
-        self.work, self._boards, self._picked = work, {HOME: self.bench}, {}
+        self.work, self._boards = work, {HOME: self.bench}
         cohort = self.bench.state.patients.cohort
         offered = [[key, v.label, v.help] for key, v in self.views.items() if v.offered(cohort)]
         clusters = [HOME, "Clusters", "Groups of patients, and what marks each of them"]
@@ -177,12 +181,16 @@ class Views:
         if view is None or (key in self._boards and left and left.key == key_of(key, view, state)):
             self._show(key)
             return
-        board, self._coming = self.board, key
-        board.stage.view = key
+        before, board = self.here, self.board
+        if board.busy:  # it goes on with its work
+            board = self._waiting(view)
+        self._coming = board.stage.view = key
 
         def stay() -> None:
             self._coming = ""
-            board.stage.view = self.here
+            if self.here == WAITING:
+                self._show(before)
+            board.stage.view = board.stage.here
 
         if not board.background(
             lambda progress: self._made(key, state, progress),
@@ -191,6 +199,15 @@ class Views:
             undone=stay,
         ):
             stay()
+
+    def _waiting(self, view: View) -> Any:
+        """Show a page that waits for a dashboard, in the place of one that is at work itself."""
+        board = Dashboard({"status": Status()}, "status", title=view.label)
+        board.stage.param.update(menu=self.bench.stage.menu, here=WAITING, view=WAITING)
+        self._boards[WAITING] = board
+        self._follow(WAITING, board)
+        self._show(WAITING)
+        return board
 
     def _made(self, key: str, state: ExplorerState, progress: Any) -> Any:
         """Make a dashboard of what the explorer shows, as an earlier one was left."""
@@ -203,7 +220,10 @@ class Views:
             fits=self.work.fits,
             key=fit_key,
         )
-        board = view.make(shown, progress)
+        with quiet():  # dashboards say in their own words what was left out
+            board = view.make(shown, progress)
+        if self.addressed:  # what is left out of the address is what is seen at first
+            self.follow_address(board)
         if old is not None:
             given = {name: getattr(board.state, name) for name in view.given}
             board.show_state(old.replace(**given, memory=board.state.memory))
@@ -213,12 +233,11 @@ class Views:
         """Show a dashboard that was made."""
         view = self.views[key]
         self._boards[key] = board
-        fit_key = fit_key_of(key, view, state)
-        self.work.left[key] = Left(fit_key, key_of(key, view, state), board.state)
+        fit_key, left = fit_key_of(key, view, state), self.work.left.get(key)
+        told = left.picked if left is not None and left.fit_key == fit_key else None
+        self.work.left[key] = Left(fit_key, key_of(key, view, state), board.state, told)
         board.stage.param.update(menu=self.bench.stage.menu, here=key, view=key)
         self._follow(key, board)
-        if self.addressed:
-            self.follow_address(board)
         self._show(key)
 
     def follow_address(self, board: Any) -> None:
@@ -231,10 +250,13 @@ class Views:
         before, self.here, self._coming = self._boards.get(self.here), key, ""
         board, state = self._boards[key], self.bench.state
         board.stage.view = key
-        if key != HOME and self._picked.get(key) != state.cluster:
-            self._picked[key] = state.cluster
+        left = self.work.left.get(key)
+        if left is not None and left.picked != state.cluster:
+            self.work.left[key] = left._replace(picked=state.cluster)
             picked = state.clustering.position(state.cluster)
             board.state = self.views[key].pick(board.state, labels_of(state), picked)
+        if key != WAITING:
+            board.stage.unsaved = self._unsaved()
         if self._column is not None:
             self._column[:] = [self._page_of(key)]
         if self._box is not None:
@@ -247,8 +269,14 @@ class Views:
         board.listen(
             "stage", "view", lambda asked: self.turn_to(asked) if board is self.board else None
         )
-        if key != HOME:
+        if key != WAITING:
+            board.beside = self._unsaved
+        if key in self.views:
             board.watch(lambda old, new: self._hand_on(key, board, old, new))
+
+    def _unsaved(self) -> bool:
+        """Tell whether work would be lost with the page."""
+        return any(board.state.unsaved for key, board in self._boards.items() if key != WAITING)
 
     def _hand_on(self, key: str, board: Any, old: Any, new: Any) -> None:
         """Remember a state; tell the explorer of names and picks, and the session of steps."""
