@@ -134,7 +134,9 @@ def test_what_tells_a_cluster_apart_is_of_the_picked_one(bench):
     bench.state = bench.state.rename(2, "Births").look(cluster=2)
     state = bench.open_view("covariates").state
     assert set(state.classes) == {"Births", "all others"}
-    assert "1,200 of 1,200 patients, the 100 most frequent codes" in bench.dashboards.board.stage.title
+    assert (
+        "1,200 of 1,200 patients, the 100 most frequent codes" in bench.dashboards.board.stage.title
+    )
 
 
 def test_what_was_done_stays_when_names_and_clusters_change(bench, fits):

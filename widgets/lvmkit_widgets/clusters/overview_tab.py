@@ -15,6 +15,7 @@ from lvmkit_widgets.clusters import codes_tab
 from lvmkit_widgets.clusters.heading import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.controls import column, number
+from lvmkit_widgets.ui.export import image
 from lvmkit_widgets.ui.heatmap import heat_fields
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
@@ -29,6 +30,7 @@ SUMMARY = [
 SUMMARY_HELP = (
     "The most relevant codes of each cluster at the balance λ chosen under “What marks it”."
 )
+FREQUENCIES = "How frequent the commonest codes are"
 FREQUENCIES_HELP = "Each bar is the share of a cluster's patients who have the code."
 HEAT_HELP = (
     "Each line is a patient, or the mean of a few; lines of a cluster stand together, similar patients next to each "
@@ -52,11 +54,12 @@ class OverviewTab(Tab[ExplorerState]):
             page_size=30,
             download="clusters.csv",
         )
-        title, file = "How frequent the commonest codes are", "disease-frequencies"
         self.components = {
             "summary": summary,
             "overview_options": Form(inline=True),
-            "frequencies": Picture(title=title, help=FREQUENCIES_HELP, download=file),
+            "frequencies": Picture(
+                title=FREQUENCIES, help=FREQUENCIES_HELP, download="disease-frequencies"
+            ),
             "heat": Heat(title="Patients by codes", help=HEAT_HELP),
         }
         self.layout = ["summary", "overview_options", "frequencies", "heat"]
@@ -83,6 +86,15 @@ class OverviewTab(Tab[ExplorerState]):
             "frequencies": {"svg": draw_frequencies(state, counts), "alt": alt},
             "heat": {**heat, "selected": state.cluster, "code": state.code},
         }
+
+    def still(self, state: ExplorerState) -> str:
+        """Return the table of clusters, and how frequent the commonest codes are."""
+        counts = state.counts()
+        names = {one["key"]: one["label"] for one in SUMMARY}
+        table = pd.DataFrame(summary_rows(state, counts))[list(names)].rename(columns=names)
+        text = table.to_html(index=False, border=0, float_format="{:.1%}".format, justify="left")
+        picture = charts.frequencies_chart(charts.frequencies_table(counts, top=state.top))
+        return f"{text}{image(picture, FREQUENCIES)}"
 
 
 def set_top(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:

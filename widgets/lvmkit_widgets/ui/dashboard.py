@@ -9,6 +9,7 @@ from pathlib import Path
 from traceback import extract_tb
 from typing import Any, ClassVar
 
+from IPython.display import display
 from panel.viewable import Viewer
 
 from lvmkit.core.arguments import checked
@@ -278,9 +279,22 @@ class Dashboard(Viewer):
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> Any:
         """Show the native widget in notebooks: small when saved, and no network."""
-        data, metadata = self.widget()._repr_mimebundle_()
+        bundle = self.widget()._repr_mimebundle_()
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
         text = f"{self.stage.title or 'Untitled'} (a dashboard; run the cell to use it)"
         return data | {"text/plain": text}, metadata
+
+    def _ipython_display_(self) -> None:
+        """Show the widget and, below it, a still picture, which the widget hides as long as it lives."""
+        data, metadata = self._repr_mimebundle_()
+        display(data, metadata=metadata, raw=True)
+        if still := self.still():
+            told = f"A still picture of {self.stage.title or 'a dashboard'}"
+            display({"text/html": still, "text/plain": told}, raw=True)
+
+    def still(self) -> str:
+        """Return a picture as HTML, for where nothing runs: GitHub, print, a notebook whose kernel has ended."""
+        return ""
 
     @checked()
     def to_html(self, path: str | Path) -> Path:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import tempfile
+from base64 import b64encode
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -144,6 +147,16 @@ class ExportTab(Tab[S]):
         if name in SAVING and isinstance(state := self._board.state, StepState):
             self._board.state = state.replace(saved=state.value)
 
+    def still(self, state: S) -> str:
+        """Return the first picture that can be drawn."""
+        for export in self.exports:
+            name = export.file if isinstance(export.file, str) else export.file(state)
+            drawn = name.endswith((".png", ".svg")) and export.offered(state)
+            if drawn and export.make is not None:
+                with suppress(ValueError):  # nothing to draw yet
+                    return image(export.make(state), self._board.stage.title)
+        return ""
+
     def made(self, name: str) -> tuple[str, bytes, str]:
         """Make a file: its name, contents and kind of contents."""
         export, state = self._export(name), self._board.state
@@ -171,6 +184,15 @@ class StepsExportTab(ExportTab[S]):
 
     title: ClassVar[str] = "Steps and files"
     steps: ClassVar[bool] = True
+
+
+def image(picture: Any, alt: str) -> str:
+    """Return a chart, or an SVG text, as an image of HTML."""
+    drawn = isinstance(picture, str)
+    data = picture.encode() if drawn else png(picture, scale=1)
+    kind, text = "svg+xml" if drawn else "png", b64encode(data).decode("ascii")
+    style = "max-width: 100%; background: white"
+    return f'<img alt="{escape(alt)}" style="{style}" src="data:image/{kind};base64,{text}">'
 
 
 def as_bytes(made: Any, file: str) -> bytes:

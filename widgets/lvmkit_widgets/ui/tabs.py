@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
@@ -61,6 +62,10 @@ class Tab(Generic[S]):
     def fields(self, state: S) -> Fields:
         """Return what the tab shows of a state."""
         return {}
+
+    def still(self, state: S) -> str:
+        """Return what stands for the dashboard where nothing runs, as HTML: in notebooks."""
+        return ""
 
     def connect(self, board: TabbedDashboard[Any]) -> None:
         """Listen to the reader."""
@@ -125,7 +130,9 @@ class TabbedDashboard(Dashboard, Generic[S]):
         self.stage.tabs = {"main": 0}
         self._showing = False
         self._watchers: list[Callable[[S, S], None]] = []
-        self.beside: Callable[[], bool] = bool  # whether work beside this dashboard would be lost with it
+        self.beside: Callable[[], bool] = (
+            bool  # whether work beside this dashboard would be lost with it
+        )
         self._asked: set[Tab[S]] = set()  # Parts that wait for an answer, be they seen or not
         self._shown: dict[Any, Fields] = {}  # of each part
         self._sent: dict[
@@ -188,6 +195,16 @@ class TabbedDashboard(Dashboard, Generic[S]):
     def _heading(self, state: S) -> Mapping[str, str]:
         """Return title, subtitle, footer and, where there is such a component, what is left out."""
         return {}
+
+    def still(self) -> str:
+        """Return heading and picture as HTML: totals only, with small counts hidden."""
+        if not hasattr(self, "_state"):  # a workbench without a cohort
+            return ""
+        state = self._page_state()
+        shown = "".join(part.still(state) for part in self._tabs)
+        told = [escape(self._stage_fields(state).get(name, "")) for name in ("title", "subtitle")]
+        head = "<p><b>{}</b><br>{}</p>".format(*told)
+        return f'<div class="lvmkit-still">{head}{shown}</div>' if shown else ""
 
     # -- saved pages -------------------------------------------------------------------------------
 
@@ -289,7 +306,9 @@ class TabbedDashboard(Dashboard, Generic[S]):
                 if seen or part in self._asked:
                     self._show_part(part)
             self._asked.clear()
-            self.stage.param.update(**self._stage_fields(state), unsaved=state.unsaved or self.beside())
+            self.stage.param.update(
+                **self._stage_fields(state), unsaved=state.unsaved or self.beside()
+            )
             if "left_out" in self.components:
                 self.components["left_out"].param.update(**self._left_out(state))
             if told:
