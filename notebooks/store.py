@@ -1,12 +1,13 @@
 """Run the notebooks and store their outputs: `make notebooks`.
 
 Pictures are stored with a palette of 128 colors, a third of their size. A cell tagged `dashboard` keeps the picture
-that stands in it, since a live view cannot be stored.
+of the live view that stands in its still picture, since a live view cannot be stored.
 """
 
 import base64
 import io
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from PIL import Image
 
 FOLDER = Path(__file__).parent
 LIVE = "application/vnd.jupyter.widget-view+json"
+STILL = re.compile(r"data:image/(?:png|svg\+xml);base64,([A-Za-z0-9+/=]+)")
 
 
 def main(names: list[str]) -> None:
@@ -45,9 +47,9 @@ def _picture(cell: Any) -> str | None:
     """Return the picture stored in a dashboard's cell."""
     if "dashboard" not in cell.metadata.get("tags", []):
         return None
-    return next(
-        (o.data["image/png"] for o in cell.outputs if "image/png" in o.get("data", {})), None
-    )
+    shown = [_joined(output.get("data", {}).get("text/html")) for output in cell.outputs]
+    found = [match[1] for text in shown if (match := STILL.search(text))]
+    return found[0] if found else None
 
 
 def _clean(cell: Any, picture: str | None) -> None:
@@ -55,11 +57,15 @@ def _clean(cell: Any, picture: str | None) -> None:
     for output in cell.get("outputs", []):
         data = output.get("data", {})
         data.pop(LIVE, None)
-        if picture is not None:
-            data["image/png"] = picture
-            output.metadata["image/png"] = {"width": 1000}
+        if picture is not None and STILL.search(text := _joined(data.get("text/html"))):
+            data["text/html"] = STILL.sub(f"data:image/png;base64,{picture}", text, count=1)
         elif "image/png" in data:
             data["image/png"] = _small(data["image/png"])
+
+
+def _joined(text: Any) -> str:
+    """Return a text that may be stored as lines."""
+    return "".join(text or "")
 
 
 def _small(png: str) -> str:

@@ -78,6 +78,11 @@ def test_patients_bring_their_cluster_under_its_name(bench):
     corpus = bench.open_view("tree").state.corpus
     assert corpus.obs["cluster"].tolist() == labels(bench).tolist()
     assert "cluster" not in COHORT.obs
+    board = bench.dashboards.board
+    board.state = board.state.replace(tab=2)
+    rows = board.components["members"].rows
+    shown = board.state.rows_of(board.state.node)[: len(rows)]
+    assert all(label in row["who"] for label, row in zip(labels(bench)[shown], rows, strict=True))
 
 
 def test_only_the_patients_that_are_shown_are_in_other_dashboards(bench):

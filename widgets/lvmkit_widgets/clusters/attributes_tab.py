@@ -18,7 +18,7 @@ from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Picture, Text
 
-FIRST = ("age", "sex", "stay", "days_of_care", "length_of_stay", "time_in_hospital")
+FIRST = ("age", "sex", "stay", "days_of_care", "length_of_stay", "time_in_hospital", "cluster")
 UNITS = {"age": "years", "stay": "days", "days_of_care": "days", "length_of_stay": "days"}
 TRUTH = "planted"  # the state a simulated record was drawn from
 SHOWN = 3  # attributes drawn without being asked for
