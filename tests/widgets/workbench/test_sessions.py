@@ -220,6 +220,15 @@ def test_damaged_work_is_listed_and_told_as_that(explore, tmp_path):
     board = explore("--components", "3")()
     rows = {row["cohort"]: row for row in board.components["recent"].rows}
     assert rows["old-0123.npz"]["done"].startswith("cannot be read, and is kept")
-    with pytest.raises(ValueError, match="cannot be read. The file is "):
+    with pytest.raises(ValueError, match=r"cannot be read\. The file is "):
         board.components["recent"].fire("pick", rows["old-0123.npz"]["place"])
     assert damaged.is_file()
+
+
+def test_a_reload_after_beginning_anew_shows_what_was_begun(explore):
+    work(explore()())
+    visits = explore()
+    board = visits()
+    assert "Both" in board.state.clustering.labels
+    board.components["status"].fire("pressed", "anew")
+    assert "Both" not in visits().state.clustering.labels

@@ -110,6 +110,10 @@ class ExplorerState(StepState[ClusterView]):
         )
         return state.replace(**state.follow(view))
 
+    def for_another(self) -> Self:
+        """Return the same for another dashboard, with what was computed and files of its own."""
+        return self.replace(memory=self.memory.copy(), files=ModelFiles(), autosave=None)
+
     @property
     def view(self) -> ClusterView:
         """What is looked at now."""

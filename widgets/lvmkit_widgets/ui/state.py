@@ -31,6 +31,12 @@ class Memory:
     def __init__(self) -> None:
         self._known: dict[Any, list[tuple[Any, Reads, Any]]] = {}
 
+    def copy(self) -> Memory:
+        """Return a memory that begins with the same results."""
+        other = Memory()
+        other._known = {function: list(known) for function, known in self._known.items()}
+        return other
+
     def recall(
         self,
         function: Callable[..., R],

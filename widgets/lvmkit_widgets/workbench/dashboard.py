@@ -17,7 +17,6 @@ from lvmkit_widgets.workbench.registry import HOME, VIEWS
 from lvmkit_widgets.workbench.sessions import KEY, restored, session_notes
 from lvmkit_widgets.workbench.views import DashboardMenu, Work
 
-
 AGAIN = "Open another cohort, or go on with an earlier one"
 
 
@@ -216,6 +215,7 @@ class Workbench(ExplorerDashboard):
         def begun(opened: Opened) -> None:
             kept.session.put_aside("earlier")
             self._show(opened._replace(kept=kept._replace(told="")))
+            self.save_session()  # or a reload would show what the server began with
 
         self.background(kept.work, begun, label="Beginning anew")
 
@@ -242,6 +242,9 @@ class Workbench(ExplorerDashboard):
 
 def explored(opened: Opened) -> ExplorerState:
     """Return the state of what was opened, with the steps of an earlier visit."""
+    if opened.state is not None:
+        state: ExplorerState = opened.state.for_another()
+        return state.replace(model_opened=opened.model)
     state = ExplorerState.of(opened.model, opened.cohort, name=opened.name, source=opened.source)
     notes = getattr(opened.model, "annotations_", None) or {}
     if opened.kept is None or KEY not in notes:

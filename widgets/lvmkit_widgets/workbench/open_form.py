@@ -71,6 +71,7 @@ class Opened(NamedTuple):
     source: str  # Python that gives model and cohort
     kept: Kept | None = None
     work: Any = None  # What pages of the same session share (`views.Work`)
+    state: Any = None  # What another visitor began with
 
 
 class OpenForm:

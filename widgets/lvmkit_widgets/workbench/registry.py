@@ -153,19 +153,26 @@ def _explore(options: Options) -> Factory:
     work = views.Work()
     open_cohort = opening.OpenForm().open
     shared = Shared(partial(with_progress, open_cohort(source, k=options.components, model=kept)))
+    first: list[Any] = []  # the state that visitors begin with, and what was computed for it
 
     def bench() -> Any:
         opened = shared.get()
         if session is None:
             own = views.Work(fits=work.fits)
-            return workbench(opened._replace(model=copy(opened.model), work=own))
+            return begun(opened._replace(model=copy(opened.model), work=own))
         model, told = session.model()
         # A file that could not be read was put aside when the server started.
         told = told or ("" if kept else told_first)
         again = opening.Kept(session, open_cohort(source, k=options.components), told, recent)
         # Names are kept in the model: each visitor has one of their own.
-        own = copy(opened.model) if model is None else model
-        return workbench(opened._replace(model=own, kept=again, work=work))
+        if model is not None:
+            return workbench(opened._replace(model=model, kept=again, work=work))
+        return begun(opened._replace(model=copy(opened.model), kept=again, work=work))
+
+    def begun(opened: Any) -> Any:
+        board = workbench(opened._replace(state=first[0] if first else None))
+        first[:] = first or [board.state.for_another()]
+        return board
 
     return bench
 
