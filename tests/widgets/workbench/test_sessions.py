@@ -200,17 +200,24 @@ def test_what_was_done_in_other_dashboards_is_there_after_a_new_start(explore):
 
 def test_notes_of_other_dashboards_that_cannot_be_read_are_left_out(explore):
     board = explore()()
-    tree = board.open_view("tree")
+    tree, cards = board.open_view("tree"), board.open_view("cards")
     tree.state = tree.state.rename(2, "Right")
+    cards.state = cards.state.rename(0, "Pain")
     path = explore.session().path
     model = lvmkit.load(path)
-    views = model.annotations_["session"]["views"]
-    for bad in (7, [], {"fit": views["tree"]["fit"], "annotations": [1]}, {"annotations": None}):
-        model.annotations_["session"]["views"] = {"tree": bad, "cards": bad}
+    kept = model.annotations_["session"]["views"]
+    assert {key: sorted(notes) for key, notes in kept.items()} == dict.fromkeys(
+        ("tree", "cards"), ["annotations", "fit", "params"]
+    )
+    none = {"annotations": {}}
+    for bad in (7, [], {"annotations": [1]}, none | {"params": [1]}, none | {"params": {"x": 1}}):
+        model.annotations_["session"]["views"] = {
+            key: {**notes, **bad} if isinstance(bad, dict) else bad for key, notes in kept.items()
+        }
         lvmkit.save(model, path)
         again = explore()()
         assert again.open_view("tree").state.names == {}
-        again.open_view("cards")
+        assert again.open_view("cards").state.annotations.of(0).name == ""
 
 
 def test_damaged_work_is_listed_and_told_as_that(explore, tmp_path):

@@ -85,6 +85,14 @@ def test_patients_bring_their_cluster_under_its_name(bench):
     assert all(label in row["who"] for label, row in zip(labels(bench)[shown], rows, strict=True))
 
 
+def test_an_attribute_of_the_same_name_stays():
+    cohort = COHORT[:300].copy()
+    cohort.obs["cluster"] = "ward 7"
+    corpus = Workbench(cohort, k=2).open_view("tree").state.corpus
+    assert set(corpus.obs["cluster"]) == {"ward 7"}
+    assert corpus.obs["cluster of the workbench"].nunique() == 2
+
+
 def test_only_the_patients_that_are_shown_are_in_other_dashboards(bench):
     bench.state = bench.state.show(Subset(values={"sex": ("female",)}))
     n = int((COHORT.obs["sex"] == "female").sum())

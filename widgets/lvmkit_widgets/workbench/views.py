@@ -39,9 +39,7 @@ class Shown(NamedTuple):
     picked: int  # Place of the cluster that is picked
     name: str  # Of the cohort
     model: Any = None  # Of the same dashboard before
-    kept: Mapping[
-        str, Any
-    ] = {}  # What an earlier visit kept of the dashboard: "params", "annotations"
+    kept: Mapping[str, Any] | None = None  # "params" and "annotations" of an earlier visit
     fits: Fits | None = None
     key: str = ""  # What the fit depends on
 
@@ -53,7 +51,8 @@ class Shown(NamedTuple):
         columns = [i for i, code in enumerate(patients.codes) if code in known]
         cohort = patients.cohort[patients.rows(state.view.subset)]
         cohort = cohort[:, columns].copy() if len(columns) < cohort.n_vars else cohort.copy()
-        cohort.obs[COLUMN] = np.array(clustering.labels, dtype=object)[labels]
+        column = COLUMN if COLUMN not in cohort.obs else f"{COLUMN} of the workbench"
+        cohort.obs[column] = np.array(clustering.labels, dtype=object)[labels]
         picked = clustering.position(state.cluster)
         return cls(cohort, clustering, labels, picked, state.title)
 
@@ -61,9 +60,15 @@ class Shown(NamedTuple):
         """Return the model of the dashboard before, or one fitted with the parameters that were kept."""
         if self.model is not None:
             return self.model
-        params = dict(self.kept.get("params") or {})
-        fitted = copy(make(params) if self.fits is None else self.fits.get(self.key, make, params))
-        if notes := self.kept.get("annotations"):
+        kept, fits = self.kept or {}, self.fits or Fits()
+        params, notes = kept.get("params"), kept.get("annotations")
+        try:
+            fitted = copy(fits.get(self.key, make, params if isinstance(params, dict) else {}))
+        except (TypeError, ValueError):
+            if not params:
+                raise
+            fitted = copy(fits.get(self.key, make, {}))  # what was kept is none of ours
+        if isinstance(notes, dict) and notes:
             fitted.annotations_ = notes
         return fitted
 
@@ -216,7 +221,7 @@ class DashboardMenu:
         old = left.state if left is not None and left.fit_key == fit_key else None
         shown = Shown.of(state)._replace(
             model=getattr(old, "model", None),
-            kept=kept if kept.get("fit") == fit_key else {},
+            kept=kept if kept.get("fit") == fit_key else None,
             fits=self.work.fits,
             key=fit_key,
         )
