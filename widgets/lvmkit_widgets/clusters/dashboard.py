@@ -20,6 +20,7 @@ from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.component import Component
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
+from lvmkit_widgets.ui.words import refuse
 
 
 class ExplorerDashboard(TabbedDashboard[ExplorerState]):
@@ -67,8 +68,7 @@ class ExplorerDashboard(TabbedDashboard[ExplorerState]):
             return
         self.state = new.replace(autosave=None)
         what = f"It is not saved: “{lost}” {changed}. Name one under Steps and files."
-        message = f"{new.message} {what}"
-        raise ValueError(message)
+        refuse(f"{new.message} {what}")
 
     def _model_to_save(self, state: ExplorerState) -> Any:
         """Return what is written after every step."""

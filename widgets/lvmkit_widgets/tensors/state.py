@@ -225,11 +225,11 @@ def posteriors_of(state: TensorState, index: int, which: int) -> Array:
 def checked(model: Any) -> Any:
     """Refuse what is no fitted model."""
     if not all(hasattr(model, name) for name in _NEEDED):
-        message = (
+        refuse(
             f"TensorExplorer needs a fitted TensorNormalMixture; found {type(model).__name__}. "
-            "Fit one: lvmkit.TensorNormalMixture(2).fit(X)."
+            "Fit one: lvmkit.TensorNormalMixture(2).fit(X).",
+            TypeError,
         )
-        raise TypeError(message)
     return model
 
 
@@ -253,8 +253,10 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
             refuse(f"groups is {groups!r}, but X has {there}; pass a class for each sample.")
         given = known[groups]
     if given is not None and (isinstance(given, Mapping) or not hasattr(given, "__len__")):
-        message = f"groups must be a class for each sample, or a column's name; found {type(given).__name__}."
-        raise TypeError(message)
+        refuse(
+            f"groups must be a class for each sample, or a column's name; found {type(given).__name__}.",
+            TypeError,
+        )
     if given is not None and len(given) != len(values):
         refuse(f"groups has {len(given)} values for {len(values)} samples; pass one for each.")
     ids = range(len(values)) if known is None else known.index
@@ -265,11 +267,11 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
 def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
     """List the models that can be looked at."""
     if path is not None and not (hasattr(path, "paths") or hasattr(path, "models")):
-        message = (
+        refuse(
             f"path is {type(path).__name__}; pass what lvmkit.models.select_penalty or "
-            "select_tensor_components returned."
+            "select_tensor_components returned.",
+            TypeError,
         )
-        raise TypeError(message)
     paths = {} if path is None else paths_of(path)
     found = [
         Solution(one, float(p.penalties[step]), float(p.bic[step]), p, step)

@@ -15,6 +15,7 @@ from lvmkit_widgets.topics.topics_tab import topics_frame
 from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
 from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.words import refuse
 
 WORDS = 100  # of each topic in the table that is taken away
 PRIVATE = (
@@ -70,8 +71,7 @@ def terms_frame(state: TopicState) -> pd.DataFrame:
 def documents_frame(state: TopicState) -> pd.DataFrame:
     """Return the share of each topic in each document."""
     if state.corpus is None or state.private:
-        message = "Shares of single people are not taken away."
-        raise ValueError(message)
+        refuse("Shares of single people are not taken away.")
     labels = [f"topic {label}" for label in state.figures.labels()]
     table = pd.DataFrame(state.mixtures(state.topics).round(6), columns=labels)
     table.insert(0, "document", [str(name) for name in state.corpus.obs.index])

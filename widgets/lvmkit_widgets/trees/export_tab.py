@@ -13,6 +13,7 @@ from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
 from lvmkit_widgets.ui.tabs import Fields
+from lvmkit_widgets.ui.words import refuse
 
 WORDS = 10  # of each node
 RANKED = 100  # codes of each cluster in the table that is taken away
@@ -90,8 +91,7 @@ def codes_table(state: NavigatorState) -> pd.DataFrame:
 def rows_table(state: NavigatorState) -> pd.DataFrame:
     """Return the cluster and the leaf of every row, by its id: for this machine, not to be shared."""
     if state.corpus is None:
-        message = "There are no rows: pass the cohort to TreeNavigator."
-        raise ValueError(message)
+        refuse("There are no rows: pass the cohort to TreeNavigator.")
     nodes, place = np.array(state.frontier), state.cluster_labels()
     labels = np.array(state.layout.labels, dtype=object)
     names = np.array([state.names.get(int(i), "") for i in nodes], dtype=object)
@@ -136,11 +136,10 @@ def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
     """Draw the tree down to the cut."""
     shown = shown_nodes(state)
     if len(shown) > DRAWN:
-        message = (
+        refuse(
             f"A picture of {len(shown):,} branches could not be read; cut the tree higher up first "
             f"(at most {DRAWN} are drawn)."
         )
-        raise ValueError(message)
     figures, sizes = state.figures, size_texts(state)
     table = tree_table(state.tree, frontier=state.frontier, names=state.names, n_terms=0).assign(
         label=[state.label(i) for i in shown],

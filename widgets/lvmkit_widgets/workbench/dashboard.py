@@ -17,7 +17,6 @@ from lvmkit_widgets.workbench.registry import HOME, VIEWS
 from lvmkit_widgets.workbench.sessions import KEY, restored, session_notes
 from lvmkit_widgets.workbench.views import DashboardMenu, Work
 
-
 AGAIN = "Open another cohort, or go on with an earlier one"
 
 
