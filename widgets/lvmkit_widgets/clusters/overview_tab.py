@@ -12,7 +12,7 @@ from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters import codes_tab
-from lvmkit_widgets.clusters.heading import share_word
+from lvmkit_widgets.clusters.sidebar import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.controls import column, number
 from lvmkit_widgets.ui.export import image

@@ -10,8 +10,7 @@ from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
 from lvmkit.disclosure.trees import NEAR
 from lvmkit.trees import Tree
-from lvmkit_widgets.clusters.below import ExplorerBelow
-from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.clusters.dashboard import ClusterExplorer, ExplorerBelow
 from lvmkit_widgets.trees.clusters_tab import CutTab
 from lvmkit_widgets.trees.export_tab import TreeExportTab
 from lvmkit_widgets.trees.outline import Outline
