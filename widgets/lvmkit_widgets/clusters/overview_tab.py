@@ -65,7 +65,9 @@ class OverviewTab(Tab[ExplorerState]):
         self.layout = ["summary", "overview_options", "frequencies", "heat"]
         self.events = {
             "summary.pick": lambda state, id: state.look(cluster=id),
-            "overview_options.values": set_top,
+            "overview_options.values": lambda state, values: state.replace(
+                top=int(values.get("top") or state.top)
+            ),
             "frequencies.pick": ExplorerState.pick_mark,
             "heat.pick": ExplorerState.pick_mark,
         }
@@ -95,11 +97,6 @@ class OverviewTab(Tab[ExplorerState]):
         text = table.to_html(index=False, border=0, float_format="{:.1%}".format, justify="left")
         picture = charts.frequencies_chart(charts.frequencies_table(counts, top=state.top))
         return f"{text}{image(picture, FREQUENCIES)}"
-
-
-def set_top(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
-    """Show more or fewer codes."""
-    return state.replace(top=int(values["top"])) if values.get("top") else state
 
 
 @remembered

@@ -378,8 +378,12 @@ def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:
     labels, least = state.labels(index), state.disclosure.threshold
     whole = np.bincount(labels, minlength=state.solutions[index].n_components).astype(float)
     shown = shown_counts(whole[:, None], least)[1] if state.suppressing else whole
-    texts = [shown_count(n, int(all_of), least) for n, all_of in zip(shown, whole, strict=True)]
-    return texts, shown / len(labels)
+    return texts_of(shown, whole, least), shown / len(labels)
+
+
+def texts_of(shown: Array, whole: Array, least: int) -> list[int | str]:
+    """Return counts as they may be shown, each beside what it is in truth."""
+    return [shown_count(n, int(all_of), least) for n, all_of in zip(shown, whole, strict=True)]
 
 
 @remembered
@@ -393,14 +397,10 @@ def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.Da
     np.add.at(counts, (state.labels(index, which), groups.codes), 1)
     rows = np.vstack([counts, counts.sum(axis=0)])
     hidden = _hidden(counts, least) if state.suppressing else rows < 0
-    texts = [
-        [
-            shown_count(np.nan if secret else n, int(n), least)
-            for n, secret in zip(*pair, strict=True)
-        ]
-        for pair in zip(rows.T, hidden.T, strict=True)
-    ]
-    table = pd.DataFrame(texts, columns=[*(f"c{j}" for j in range(k)), "total"])
+    pairs = zip(np.where(hidden, np.nan, rows).T, rows.T, strict=True)
+    table = pd.DataFrame(
+        [texts_of(*pair, least) for pair in pairs], columns=[*(f"c{j}" for j in range(k)), "total"]
+    )
     table.insert(0, "group", [str(name) for name in groups.categories])
     table.attrs["hidden"] = bool(hidden.any())
     return table

@@ -196,7 +196,10 @@ class TreeExportTab(StepsExportTab[NavigatorState]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.events = {**self.events, "files.values": show_small}
+        self.events = {
+            **self.events,
+            "files.values": lambda state, told: state.disclose(on_screen=not told.get("small")),
+        }
 
     def options(self, state: NavigatorState) -> list[dict[str, Any]]:
         """Offer to show small counts."""
@@ -214,8 +217,3 @@ class TreeExportTab(StepsExportTab[NavigatorState]):
         shown = super().fields(state)
         small = {"visible": not state.empty, "values": {"small": not state.disclosure.on_screen}}
         return {**shown, "files": {**shown["files"], **small}}
-
-
-def show_small(state: NavigatorState, values: dict[str, Any]) -> NavigatorState:
-    """Hide small counts, or show them."""
-    return state.disclose(on_screen=not values.get("small"))
