@@ -12,7 +12,7 @@ import pytest
 import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit_widgets.clusters.dashboard import ClusterExplorer
-from lvmkit_widgets.clusters.heading import subtitle
+from lvmkit_widgets.clusters.sidebar import subtitle
 
 CODES = ["042", "250", "272", "401", "428", "486", "584", "585", "V27"]
 SIZES = (300, 250, 200, 7)  # the last can be found from the others if all their sizes show

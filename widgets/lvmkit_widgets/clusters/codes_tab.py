@@ -10,7 +10,7 @@ import pandas as pd
 from lvmkit.charts import code_profile_chart, code_profile_table, svg
 from lvmkit.mixtures.analysis import score_codes
 from lvmkit.scores import CodeCounts
-from lvmkit_widgets.clusters.heading import share_word
+from lvmkit_widgets.clusters.sidebar import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.component import packed
 from lvmkit_widgets.ui.controls import column

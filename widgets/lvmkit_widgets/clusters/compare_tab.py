@@ -8,7 +8,7 @@ import pandas as pd
 
 from lvmkit.charts import comparison_chart, comparison_table, svg
 from lvmkit.scores import CodeCounts
-from lvmkit_widgets.clusters.heading import share_word
+from lvmkit_widgets.clusters.sidebar import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.controls import column, select
 from lvmkit_widgets.ui.paging import turning

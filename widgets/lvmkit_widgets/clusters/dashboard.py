@@ -1,25 +1,31 @@
-"""The cluster explorer as a dashboard, and its base, which can be opened on one cohort after another."""
+"""The cluster explorer as a dashboard, its base for one cohort after another, and that of dashboards which open one."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar, TypeVar
+
+import panel as pn
 
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.clusters.attributes_tab import AttributesTab
-from lvmkit_widgets.clusters.codes_tab import CodesTab
+from lvmkit_widgets.clusters.codes_tab import CodesTab, draw_profile, first_code
 from lvmkit_widgets.clusters.compare_tab import CompareTab
 from lvmkit_widgets.clusters.edit_tab import EditTab
 from lvmkit_widgets.clusters.export_tab import ClusterExportTab
-from lvmkit_widgets.clusters.heading import footer, subtitle
 from lvmkit_widgets.clusters.new_patient_tab import NewPatientTab
 from lvmkit_widgets.clusters.overview_tab import OverviewTab
-from lvmkit_widgets.clusters.page import clusters_to_pick
 from lvmkit_widgets.clusters.patients_tab import ClusterPatientsTab
-from lvmkit_widgets.clusters.sidebar import ClusterSidebar, ClusterStepsBar
+from lvmkit_widgets.clusters.sidebar import ClusterSidebar, ClusterStepsBar, footer, subtitle
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.component import Component
+from lvmkit_widgets.ui.state import State
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
+from lvmkit_widgets.ui.words import refuse
+
+S = TypeVar("S", bound=State)
+MOST_PICTURES = 600_000  # bytes of pictures of codes; with more the page would grow too large
+FOLLOW = ("relevance", "heat", "summary", "evidence")
 
 
 class ExplorerDashboard(TabbedDashboard[ExplorerState]):
@@ -67,8 +73,7 @@ class ExplorerDashboard(TabbedDashboard[ExplorerState]):
             return
         self.state = new.replace(autosave=None)
         what = f"It is not saved: “{lost}” {changed}. Name one under Steps and files."
-        message = f"{new.message} {what}"
-        raise ValueError(message)
+        refuse(f"{new.message} {what}")
 
     def _model_to_save(self, state: ExplorerState) -> Any:
         """Return what is written after every step."""
@@ -112,3 +117,47 @@ class ClusterExplorer(ExplorerDashboard):
         super().__init__()
         self.stage.layout = self.parts_layout
         self.show_state(state)
+
+
+class ExplorerBelow(TabbedDashboard[S]):
+    """A dashboard whose `explorer` is shown below it; in a notebook the reader is told how to open one."""
+
+    called: ClassVar[str] = ""  # What examples call the dashboard
+    explored: ClassVar[str] = ""  # What the explorer shows
+    _column: Any = None
+
+    def explorer(self) -> ClusterExplorer:
+        """Return a cluster explorer of what is picked."""
+        raise NotImplementedError
+
+    def open_explorer(self) -> None:
+        """Open the cluster explorer below this dashboard; in a notebook, tell how to."""
+        if self._column is None:
+            self.say(f"Run this in the next cell: {self.called}.explorer()", state="info")
+            return
+        label = f"Opening the {self.explored} in the cluster explorer"
+        self.background(lambda _: self.explorer(), self._show_below, label=label, can_cancel=False)
+
+    def _opened(self, explorer: ClusterExplorer) -> str:
+        """Name what an explorer shows."""
+        raise NotImplementedError
+
+    def _show_below(self, explorer: ClusterExplorer) -> None:
+        """Show an explorer under this dashboard."""
+        self._column[:] = [self._sync.page(), explorer.__panel__()]
+        self.say(f"The {self._opened(explorer)} are open in the cluster explorer below.")
+
+    def __panel__(self) -> Any:
+        """Return the dashboard, with room for an explorer below, as a Panel column; always the same one."""
+        if self._column is None:
+            self._column = pn.Column(self._sync.page(), sizing_mode="stretch_width", margin=0)
+        return self._column
+
+
+def clusters_to_pick(state: ExplorerState) -> Cases[ExplorerState]:
+    """Return what happens when the reader picks a cluster; its code is shown where there is room for all."""
+    states = {str(id): state.replace(cluster=id, code="") for id in state.clustering.ids}
+    counts = state.counts()
+    pictures = (draw_profile(one, counts, first_code(one, counts)) for one in states.values())
+    room = sum(map(len, pictures)) <= MOST_PICTURES
+    return Cases("sizes.selected", states, only=[*FOLLOW, *(["profile"] if room else [])])

@@ -13,8 +13,8 @@ from lvmkit.disclosure.text import shown_count
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui import controls
-from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export, written
-from lvmkit_widgets.ui.tables import table_export
+from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export
+from lvmkit_widgets.ui.tables import saved_model, table_export
 from lvmkit_widgets.ui.tabs import Fields, taken_back
 from lvmkit_widgets.ui.widgets import Form
 from lvmkit_widgets.ui.words import refuse
@@ -23,11 +23,6 @@ CLUSTERS = "Size, share and note of each cluster. Small counts hidden."
 CODES = "Every code of every cluster. Small counts hidden."
 REPORT = "One page for colleagues: totals only, opens without a network."
 MODEL = "Clusters, names and notes; lvmkit.load reads it. It hides nothing: keep it with the data."
-
-
-def model_file(state: ExplorerState) -> bytes:
-    """Return the model as a file."""
-    return written(state.save, "model.npz")
 
 
 def codes_table(state: ExplorerState) -> pd.DataFrame:
@@ -85,7 +80,7 @@ EXPORTS: tuple[Export[ExplorerState], ...] = (
     table_export("clusters", "Clusters", clusters_table, CLUSTERS),
     table_export("codes", "Codes by cluster", codes_table, CODES),
     Export("report", "Report (HTML)", "report.html", help=REPORT),
-    Export("model", "Model (npz)", "model.npz", model_file, MODEL),
+    saved_model(lambda state: state.save, MODEL),
     steps_export("Repeats everything done here."),
     table_export(
         "assignment",

@@ -12,7 +12,7 @@ from lvmkit.disclosure.text import shown_count, stands_for
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters import codes_tab
-from lvmkit_widgets.clusters.heading import share_word
+from lvmkit_widgets.clusters.sidebar import share_word
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.controls import column, number
 from lvmkit_widgets.ui.export import image
@@ -65,7 +65,9 @@ class OverviewTab(Tab[ExplorerState]):
         self.layout = ["summary", "overview_options", "frequencies", "heat"]
         self.events = {
             "summary.pick": lambda state, id: state.look(cluster=id),
-            "overview_options.values": set_top,
+            "overview_options.values": lambda state, values: state.replace(
+                top=int(values.get("top") or state.top)
+            ),
             "frequencies.pick": ExplorerState.pick_mark,
             "heat.pick": ExplorerState.pick_mark,
         }
@@ -95,11 +97,6 @@ class OverviewTab(Tab[ExplorerState]):
         text = table.to_html(index=False, border=0, float_format="{:.1%}".format, justify="left")
         picture = charts.frequencies_chart(charts.frequencies_table(counts, top=state.top))
         return f"{text}{image(picture, FREQUENCIES)}"
-
-
-def set_top(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
-    """Show more or fewer codes."""
-    return state.replace(top=int(values["top"])) if values.get("top") else state
 
 
 @remembered

@@ -1,10 +1,11 @@
-"""Cluster list, names and notes beside every tab, and the bar with undo and redo."""
+"""What stands around the tabs: heading, footer, cluster list, names and notes, and the bar with undo and redo."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from lvmkit.disclosure.text import shown_count, stands_for
+from lvmkit.disclosure.text import is_few, shown_count, stands_for
 from lvmkit.mixtures.analysis import marks
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
@@ -12,6 +13,7 @@ from lvmkit_widgets.ui.controls import button, hide_counts, note, text
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, StepsBar, Tab
 from lvmkit_widgets.ui.widgets import ClusterList, Form
+from lvmkit_widgets.ui.words import small_counts
 
 
 class ClusterSidebar(Tab[ExplorerState]):
@@ -73,9 +75,7 @@ def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     hints, least = marks(counts), state.disclosure.threshold
     sums = () if counts.weighted is None else counts.weighted.sizes
     estimates = [stands_for(*pair) for pair in zip(sums, counts.sizes, strict=False)]
-    more = [{} if n is None else {"more": f"stand for {n:,}"} for n in estimates] or [{}] * len(
-        hints
-    )
+    told = [{} if n is None else {"more": f"stand for {n:,}"} for n in estimates]
     return [
         {
             "id": cluster.id,
@@ -83,7 +83,7 @@ def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
             "n": shown_count(counts.sizes[row], state.assignment.sizes[row], least),
             "share": counts.weights[row],
             "note": cluster.note or hints[row],
-            **more[row],
+            **(told[row] if told else {}),
         }
         for row, cluster in enumerate(state.clustering.clusters)
     ]
@@ -101,3 +101,53 @@ class ClusterStepsBar(StepsBar[ExplorerState]):
     def take(self, state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
         """Hide or show small counts."""
         return state.disclose(on_screen=bool(values.get("hide")))
+
+
+def subtitle(state: ExplorerState) -> str:
+    """Say how many patients, codes and clusters there are, and how the fit ended."""
+    parts: Sequence[str] = [
+        _who(state),
+        weighted_by(state),
+        f"{len(state.codes):,} codes",
+        f"{len(state.clustering.clusters)} clusters",
+    ]
+    if state.live:
+        likelihood = f"log likelihood {state.log_likelihood:.3f} per patient"
+        parts = [*parts, likelihood.replace("-", "−"), state.view.how]
+    return " · ".join(part for part in parts if part)
+
+
+def _who(state: ExplorerState) -> str:
+    """Say who is shown and what they stand for; not how many where few are, nor of how many where few are not."""
+    n, total, rule = len(state.assignment.rows), state.patients.n_patients, state.disclosure
+    shown = f"<{rule.threshold}" if n < rule.level else f"{n:,}"
+    if total - n > 0 and total - n >= rule.level:
+        shown += f" of {total:,}"
+    who = f"{n:,} patients" if n == total else f"{shown} patients ({state.view.subset.text})"
+    weights, few = state.weights, n < rule.level or is_few(total - n, rule.level)
+    return who if weights is None or few else f"{who}, stand for {weights.sum():,.0f}"
+
+
+def share_word(state: ExplorerState) -> str:
+    """Name shares: of patients who have weights they are estimates."""
+    return "Share" if state.weights is None else "Weighted share"
+
+
+def weighted_by(state: ExplorerState) -> str:
+    """Say what shares are weighted by; "" without weights."""
+    return f"weighted by “{state.patients.weighted_by}”" if state.weights is not None else ""
+
+
+def footer(state: ExplorerState) -> str:
+    """Say what the numbers are."""
+    small = small_counts(state.disclosure.threshold, hidden=state.suppressing, saved="Reports")
+    weighed = (
+        f" Shares, odds ratios and medians are {weighted_by(state)}: estimates of what the patients stand for. "
+        "Numbers of patients are not; intervals and tests go by effective sample sizes, and what is hidden by patients."
+        if state.weights is not None
+        else ""
+    )
+    return (
+        "Clusters are patterns of recorded codes, not diagnoses. Shares are counted among the "
+        f"patients placed in each cluster.{weighed} {small}"
+    )

@@ -28,6 +28,7 @@ from lvmkit_widgets.ui.history import History, Step, opening
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState
 from lvmkit_widgets.ui.tabs import Job
+from lvmkit_widgets.ui.words import refuse
 
 
 class NewPatient(NamedTuple):
@@ -263,8 +264,7 @@ class ExplorerState(StepState[ClusterView]):
         """Prepare to cluster the patients of one cluster again."""
         view, label, analysis = self.view, self.clustering.cluster(id).label, self.analysis
         if parts < 2:
-            message = f"A cluster is split into 2 parts or more; {parts} was given."
-            raise ValueError(message)
+            refuse(f"A cluster is split into 2 parts or more; {parts} was given.")
         check_size(parts, int((self.assignment.labels == id).sum()), len(self.codes))
 
         def work(progress: Progress | None) -> tuple[ClusterView, Moves]:
@@ -289,8 +289,7 @@ class ExplorerState(StepState[ClusterView]):
         k, subset, excluded = self.k, self.subset, list(self.excluded)
         unknown = [code for code in excluded if code not in self.patients.titles]
         if unknown:
-            message = f"The cohort has no code {', '.join(unknown[:5])}; check how it is written."
-            raise ValueError(message)
+            refuse(f"The cohort has no code {', '.join(unknown[:5])}; check how it is written.")
         codes = tuple(code for code in self.patients.codes if code not in set(excluded))
         check_size(k, len(self.patients.rows(subset)), len(codes))
         old, analysis, patients = self.view, self.analysis, self.patients

@@ -142,11 +142,11 @@ class CovariatePath(TabbedDashboard[PathState]):
 def checked(path: Any) -> Any:
     """Refuse what is no path."""
     if not all(hasattr(path, name) for name in _NEEDED) or not hasattr(path, "__getitem__"):
-        message = (
+        refuse(
             f"CovariatePath needs a path of clusterings; found {type(path).__name__}. "
-            "Make one: lvmkit.models.covariate_path(X, y)."
+            "Make one: lvmkit.models.covariate_path(X, y).",
+            TypeError,
         )
-        raise TypeError(message)
     if not len(path):
         refuse("The path has no solution: pass at least one ν to covariate_path.")
     return path.ascending() if hasattr(path, "ascending") else path

@@ -71,12 +71,12 @@ def path_table(state: PathState) -> pd.DataFrame:
             "log_marginal_likelihood": likelihoods(state),
         }
     )
-    if not accuracies_told(state):
-        return table.assign(selected=table["step"] == state.step)
-    table["accuracy"] = np.asarray(path.accuracies, dtype=float)
-    if state.held_out is not None:
+    told = accuracies_told(state)
+    if told:
+        table["accuracy"] = np.asarray(path.accuracies, dtype=float)
+    if told and state.held_out is not None:
         table["held_out_accuracy"] = state.held_out
-    if path.cross_validation is not None:
+    if told and path.cross_validation is not None:
         table["cross_validation"] = path.cross_validation.mean
         table["standard_error"] = path.cross_validation.std_error
     return table.assign(selected=table["step"] == state.step)

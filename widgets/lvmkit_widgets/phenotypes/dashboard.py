@@ -15,8 +15,7 @@ from lvmkit.mixtures.partition import Partition
 from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.phenotypes import GENERIC_MODE_NAMES
 from lvmkit.sustain.scored_model import fit_with_progress
-from lvmkit_widgets.clusters.below import ExplorerBelow
-from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.clusters.dashboard import ClusterExplorer, ExplorerBelow
 from lvmkit_widgets.phenotypes.cards_tab import CardsTab
 from lvmkit_widgets.phenotypes.fit_form import PhenotypeFitTab
 from lvmkit_widgets.phenotypes.patient_tab import ScorePatientTab

@@ -290,8 +290,7 @@ def reaching(level: int) -> str:
 def tidied(field: str, value: Any) -> str:
     """Return a text as it is kept."""
     if not isinstance(value, str):
-        message = f'{field} is {value!r}; pass a text, or "" to take it away.'
-        raise TypeError(message)
+        refuse(f'{field} is {value!r}; pass a text, or "" to take it away.', TypeError)
     if field == "mark":
         if value not in MARKS:
             refuse(f"mark is {value!r}; it is one of {', '.join(map(repr, MARKS))}.")

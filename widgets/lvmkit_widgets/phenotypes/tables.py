@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,8 @@ import lvmkit
 from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit.sustain.phenotypes import mode_name
 from lvmkit_widgets.phenotypes.state import MARKS, CardsState
-from lvmkit_widgets.ui.export import (
-    TWICE,
-    Export,
-    page_export,
-    steps_export,
-    written,
-)
-from lvmkit_widgets.ui.tables import table_export
+from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
+from lvmkit_widgets.ui.tables import saved_model, table_export
 
 PHENOTYPES = "Name, mark, weight, and how many patients have which score."
 FEATURES = "Every feature of every phenotype with its score."
@@ -116,11 +111,6 @@ def picture_name(ending: str) -> Callable[[CardsState], str]:
     return lambda state: f"phenotype-{state.phenotype}.{ending}"
 
 
-def model_file(state: CardsState) -> bytes:
-    """Return the model as a file."""
-    return written(lambda path: lvmkit.save(state.model, path), "model.npz")
-
-
 def note_of(state: CardsState) -> str:
     """Say what files hold."""
     if not state.private:
@@ -134,7 +124,7 @@ EXPORTS: tuple[Export[CardsState], ...] = (
     Export("card", "This card (SVG)", picture_name("svg"), card_picture, CARD),
     Export("card_png", "This card (PNG)", picture_name("png"), card_picture, DOTS),
     page_export("cards.html"),
-    Export("model", "Model (npz)", "model.npz", model_file, MODEL),
+    saved_model(lambda state: partial(lvmkit.save, state.model), MODEL),
     steps_export("Repeats what was done here."),
     table_export(
         "scores",

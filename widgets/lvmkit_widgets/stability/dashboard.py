@@ -1,26 +1,43 @@
-"""The dashboard of the stability of a clustering."""
+"""The dashboard of the stability of a clustering, and the files that it hands over."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import lvmkit
 from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
-from lvmkit_widgets.stability.clusters_tab import ClusterStabilityTab, ConsensusTab
-from lvmkit_widgets.stability.curve_tab import CurveTab, row_id
+from lvmkit.models import Model
+from lvmkit_widgets.stability.clusters_tab import (
+    ClusterStabilityTab,
+    ConsensusTab,
+    bars_of,
+    clusters_frame,
+    consensus_of,
+)
+from lvmkit_widgets.stability.curve_tab import CurveTab, curve_of, row_id
 from lvmkit_widgets.stability.data import Subject
-from lvmkit_widgets.stability.export_tab import StabilityExportTab
 from lvmkit_widgets.stability.run_form import RunForm
 from lvmkit_widgets.stability.state import NOTHING, StabilityState, checked_repeats
+from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export
 from lvmkit_widgets.ui.page import target_of
 from lvmkit_widgets.ui.state import remembered
+from lvmkit_widgets.ui.tables import saved_model
 from lvmkit_widgets.ui.tabs import Cases, Fields, Tab, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import small_counts
 
+REPEATS = "Adjusted Rand index of every method, number and repeat."
+CLUSTERS = "Stability of the clusters that are looked at, and with which they swap members."
+PAGE = "One file that answers without Python and without internet; totals only."
+MODEL = (
+    "The method and number that are looked at, fitted to all rows; of the model itself, that one with its names. "
+    "lvmkit.load reads it."
+)
 SAVED_CASES = 24  # methods and values of which a saved page holds the pictures
 
 
@@ -187,3 +204,44 @@ def sampled(state: StabilityState) -> list[str]:
     if state.is_sampled(state.picked):
         return [f"So far this rests on {size}; all of them follow."]
     return [f"{len(cells)} of the {len(state.cells())} numbers compared rest on {size} so far."]
+
+
+def can_be_saved(state: StabilityState) -> bool:
+    """Tell whether `lvmkit.save` takes the model that is looked at."""
+    try:
+        return isinstance(state.subject.estimator_at(*state.picked), Model)
+    except Exception:  # noqa: BLE001 - methods may raise anything; measuring tells what
+        return False
+
+
+class StabilityExportTab(ExportTab[StabilityState]):
+    """Buttons that hand over files."""
+
+    exports = (
+        Export(
+            "repeats", "Every repeat (CSV)", "stability-repeats.csv", StabilityState.table, REPEATS
+        ),
+        Export("clusters", "Clusters (CSV)", "stability-clusters.csv", clusters_frame, CLUSTERS),
+        Export("curve", "Stability (PNG)", "stability-curve.png", curve_of),
+        Export("bars", "Clusters (PNG)", "stability-bars.png", bars_of),
+        Export("consensus", "Consensus (PNG)", "stability-consensus.png", consensus_of),
+        page_export("stability.html", PAGE),
+        saved_model(
+            lambda state: partial(lvmkit.save, state.estimator_at()), MODEL, offered=can_be_saved
+        ),
+    )
+
+    def note(self, state: StabilityState) -> str:
+        """Say what is looked at, and what files hold."""
+        least = state.disclosure.threshold
+        return (
+            f"Looked at: {state.cell_name}. Sizes below {least} are hidden everywhere. In Python, "
+            f"state.estimator_at({state.value}) returns it fitted to all rows, to be used elsewhere. While repeats are "
+            f"measured the buttons wait; a cancel frees them. {TWICE}"
+        )
+
+    def content(self, export: Export[Any], state: StabilityState, file: str) -> bytes:
+        """Make the contents of a file, once something is measured."""
+        if state.study is None and export.name != "model":
+            raise ValueError(NOTHING)
+        return super().content(export, state, file)

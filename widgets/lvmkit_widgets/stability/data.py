@@ -26,6 +26,7 @@ from lvmkit.scores.stability.refits import numbered, take_rows
 from lvmkit.trees import Tree
 from lvmkit.trees.layout import TreeLayout
 from lvmkit_widgets.ui.jobs import Cancelled
+from lvmkit_widgets.ui.words import refuse
 
 log = logging.getLogger(__name__)
 SAMPLE_ROWS = 4_000  # what is measured first of large data
@@ -61,11 +62,11 @@ class Subject:
 
     def __init__(self, estimator: Any, cohort: Any, methods: Mapping[str, Any] | None) -> None:
         if not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
-            message = (
+            refuse(
                 f"StabilityPanel needs a clusterer as estimator, for example lvmkit.BernoulliMixture(n_components=8); "
-                f"found {type(estimator).__name__}."
+                f"found {type(estimator).__name__}.",
+                TypeError,
             )
-            raise TypeError(message)
         self.estimator, self.cohort = estimator, cohort
         self.matrix = _table(cohort)
         self.name = type(estimator).__name__
@@ -212,17 +213,16 @@ def _table(cohort: Any) -> Any:
     if not sparse.issparse(matrix):
         matrix = np.asarray(matrix)
     if matrix.ndim != 2 or matrix.dtype.kind not in "biuf":
-        message = (
+        refuse(
             f"StabilityPanel needs a cohort (an AnnData table) or another table of numbers; found "
-            f"{type(cohort).__name__}. Make one with lvmkit.cohorts.from_wide or from_events."
+            f"{type(cohort).__name__}. Make one with lvmkit.cohorts.from_wide or from_events.",
+            TypeError,
         )
-        raise TypeError(message)
     if matrix.shape[0] < 20 or not matrix.shape[1]:
-        message = (
+        refuse(
             f"The cohort has {matrix.shape[0]} rows and {matrix.shape[1]} columns; stability is measured "
             "on parts of the rows and needs 20 of them or more."
         )
-        raise ValueError(message)
     return features.as_float32_rows(matrix) if sparse.issparse(matrix) else matrix
 
 

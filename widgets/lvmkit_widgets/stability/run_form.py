@@ -8,11 +8,12 @@ from typing import Any
 
 from lvmkit_widgets.stability.data import Outcome
 from lvmkit_widgets.stability.state import MOST_REPEATS, StabilityState, checked_values
-from lvmkit_widgets.ui.controls import button, select
+from lvmkit_widgets.ui.controls import button, multiselect, number, select, text
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.sync import asked_by
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.words import refuse
 
 PROTOCOLS = [
     ["overlapping", "Two parts that share 80 %"],
@@ -50,12 +51,10 @@ class RunForm(Tab[StabilityState]):
         }
         protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
         typed = {"placeholder": "2-8, 12", "help": "Numbers and ranges, such as 2-8, 12."}
-        numbers = {"label": "Repeats of each", "min": 1, "max": MOST_REPEATS, "step": 1}
-        methods = {"label": "Methods", "options": list(state.subject.methods)}
         controls = [
-            {"name": "values", "kind": "text", "label": state.subject.what.capitalize(), **typed},
-            {"name": "n_repeats", "kind": "number", **numbers},
-            {"name": "methods", "kind": "multiselect", **methods},
+            text("values", state.subject.what.capitalize(), **typed),
+            number("n_repeats", "Repeats of each", max=MOST_REPEATS),
+            multiselect("methods", "Methods", list(state.subject.methods)),
             select("protocol", "Compare", protocols),
             button("measure", "Measure", primary=True),
         ]
@@ -90,8 +89,7 @@ class RunForm(Tab[StabilityState]):
         """Take the plan of the form, and begin."""
         values, state = self.form.values, self._board.state
         if values.get("n_repeats") is None:
-            message = f"Say how many repeats to make, from 1 to {MOST_REPEATS}."
-            raise ValueError(message)
+            refuse(f"Say how many repeats to make, from 1 to {MOST_REPEATS}.")
         wanted = parsed_values(str(values.get("values") or ""))
         self._board.state = state.plan(
             values=wanted,
@@ -155,8 +153,7 @@ def parsed_values(text: str) -> list[int]:
     for part in re.split(r"[,;\s]+", re.sub(r"\s*[-–]\s*", "-", text.strip())):
         ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
         if ends is None:
-            message = f"Write numbers and ranges such as 2-8, 12; “{part or text}” is neither."
-            raise ValueError(message)
+            refuse(f"Write numbers and ranges such as 2-8, 12; “{part or text}” is neither.")
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     return checked_values(found)
 

@@ -20,6 +20,7 @@ from lvmkit.scores.stability.compare import Recommendation, recommendation
 from lvmkit.scores.stability.refits import PROTOCOLS
 from lvmkit_widgets.stability.data import Cell, Outcome, Piece, Subject
 from lvmkit_widgets.ui.state import State, remembered
+from lvmkit_widgets.ui.words import refuse
 
 GOAL = 0.9  # mean index that is called stable
 NOTHING = "Nothing has been measured yet."
@@ -129,8 +130,7 @@ class StabilityState(State):
         name = method or self.method
         if name not in self.subject.methods:
             known = ", ".join(self.subject.methods)
-            message = f"There is no method {name!r}; choose one of {known}."
-            raise ValueError(message)
+            refuse(f"There is no method {name!r}; choose one of {known}.")
         with quiet():
             return self.subject.fitted(name, self.value if value is None else value)
 
@@ -151,8 +151,7 @@ class StabilityState(State):
         fresh: dict[str, Any] = {}
         if protocol is not None and protocol != self.protocol:
             if protocol not in PROTOCOLS:
-                message = f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given."
-                raise ValueError(message)
+                refuse(f"Compare by one of {', '.join(PROTOCOLS)}; {protocol!r} was given.")
             fresh = {"protocol": protocol, "studies": {}, "previews": {}, "failures": {}}
         method = self.method if self.method in names else names[0]
         mine = self._values_of(method, wanted)
@@ -201,8 +200,7 @@ class StabilityState(State):
         """Return the methods that were chosen, in their order."""
         if not chosen or not {*chosen} <= {*self.subject.methods}:
             known = ", ".join(self.subject.methods)
-            message = f"Choose one or more of the methods {known}."
-            raise ValueError(message)
+            refuse(f"Choose one or more of the methods {known}.")
         return tuple(name for name in self.subject.methods if name in chosen)
 
 
@@ -239,12 +237,10 @@ def checked_values(values: Iterable[Any], *, name: str = "") -> list[int]:
     if wrong or not given:
         start = f"{name}: n" if name else "N"
         found = f"{listed(wrong[:1])} was given" if wrong else "none was given"
-        message = f"{start}umbers of clusters, or depths, are whole numbers of 1 or more; {found}."
-        raise ValueError(message)
+        refuse(f"{start}umbers of clusters, or depths, are whole numbers of 1 or more; {found}.")
     different = sorted({int(value) for value in given})
     if (n := len(different)) > MOST_VALUES:
-        message = f"At most {MOST_VALUES} numbers are compared at a time; {n} were given."
-        raise ValueError(message)
+        refuse(f"At most {MOST_VALUES} numbers are compared at a time; {n} were given.")
     return different
 
 
@@ -256,9 +252,8 @@ def is_whole(value: Any) -> bool:
 def checked_repeats(n_repeats: Any) -> int:
     """Return a number of repeats."""
     if not is_whole(n_repeats) or not 1 <= n_repeats <= MOST_REPEATS:
-        message = (
+        refuse(
             f"The number of repeats, n_repeats, is a whole number from 1 to {MOST_REPEATS}; "
             f"{n_repeats!r} was given."
         )
-        raise ValueError(message)
     return int(n_repeats)

@@ -225,11 +225,11 @@ def posteriors_of(state: TensorState, index: int, which: int) -> Array:
 def checked(model: Any) -> Any:
     """Refuse what is no fitted model."""
     if not all(hasattr(model, name) for name in _NEEDED):
-        message = (
+        refuse(
             f"TensorExplorer needs a fitted TensorNormalMixture; found {type(model).__name__}. "
-            "Fit one: lvmkit.TensorNormalMixture(2).fit(X)."
+            "Fit one: lvmkit.TensorNormalMixture(2).fit(X).",
+            TypeError,
         )
-        raise TypeError(message)
     return model
 
 
@@ -253,8 +253,10 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
             refuse(f"groups is {groups!r}, but X has {there}; pass a class for each sample.")
         given = known[groups]
     if given is not None and (isinstance(given, Mapping) or not hasattr(given, "__len__")):
-        message = f"groups must be a class for each sample, or a column's name; found {type(given).__name__}."
-        raise TypeError(message)
+        refuse(
+            f"groups must be a class for each sample, or a column's name; found {type(given).__name__}.",
+            TypeError,
+        )
     if given is not None and len(given) != len(values):
         refuse(f"groups has {len(given)} values for {len(values)} samples; pass one for each.")
     ids = range(len(values)) if known is None else known.index
@@ -265,11 +267,11 @@ def samples_of(model: Any, X: Any, groups: Any = None, *, name: str = "samples")
 def solutions_of(model: Any, path: Any) -> tuple[Solution, ...]:
     """List the models that can be looked at."""
     if path is not None and not (hasattr(path, "paths") or hasattr(path, "models")):
-        message = (
+        refuse(
             f"path is {type(path).__name__}; pass what lvmkit.models.select_penalty or "
-            "select_tensor_components returned."
+            "select_tensor_components returned.",
+            TypeError,
         )
-        raise TypeError(message)
     paths = {} if path is None else paths_of(path)
     found = [
         Solution(one, float(p.penalties[step]), float(p.bic[step]), p, step)
@@ -376,8 +378,12 @@ def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:
     labels, least = state.labels(index), state.disclosure.threshold
     whole = np.bincount(labels, minlength=state.solutions[index].n_components).astype(float)
     shown = shown_counts(whole[:, None], least)[1] if state.suppressing else whole
-    texts = [shown_count(n, int(all_of), least) for n, all_of in zip(shown, whole, strict=True)]
-    return texts, shown / len(labels)
+    return texts_of(shown, whole, least), shown / len(labels)
+
+
+def texts_of(shown: Array, whole: Array, least: int) -> list[int | str]:
+    """Return counts as they may be shown, each beside what it is in truth."""
+    return [shown_count(n, int(all_of), least) for n, all_of in zip(shown, whole, strict=True)]
 
 
 @remembered
@@ -391,14 +397,10 @@ def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.Da
     np.add.at(counts, (state.labels(index, which), groups.codes), 1)
     rows = np.vstack([counts, counts.sum(axis=0)])
     hidden = _hidden(counts, least) if state.suppressing else rows < 0
-    texts = [
-        [
-            shown_count(np.nan if secret else n, int(n), least)
-            for n, secret in zip(*pair, strict=True)
-        ]
-        for pair in zip(rows.T, hidden.T, strict=True)
-    ]
-    table = pd.DataFrame(texts, columns=[*(f"c{j}" for j in range(k)), "total"])
+    pairs = zip(np.where(hidden, np.nan, rows).T, rows.T, strict=True)
+    table = pd.DataFrame(
+        [texts_of(*pair, least) for pair in pairs], columns=[*(f"c{j}" for j in range(k)), "total"]
+    )
     table.insert(0, "group", [str(name) for name in groups.categories])
     table.attrs["hidden"] = bool(hidden.any())
     return table

@@ -20,7 +20,7 @@ from lvmkit_widgets.topics.trends_tab import TrendsTab, wants_shares
 from lvmkit_widgets.ui.jobs import Progress
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status, Text
-from lvmkit_widgets.ui.words import counted, small_counts
+from lvmkit_widgets.ui.words import counted, refuse, small_counts
 
 SAVED_CELLS = 280_000  # numbers, topics times words, of all models; about 5.4 bytes each
 FOLLOW = ("relevance", "map", "sizes", "overview", "course", "documents")
@@ -81,9 +81,7 @@ class TopicRelevance(TabbedDashboard[TopicState]):
     ) -> None:
         several = isinstance(model_or_models, (list, tuple))
         models = list(model_or_models) if several else [model_or_models]
-        corpus = None
-        if cohort is not None:
-            corpus = Corpus(cohort, texts=texts, private=private, name=name)
+        corpus = None if cohort is None else Corpus(cohort, texts=texts, private=private, name=name)
         state = TopicState.of(models, corpus)
         self._name = name or ("" if corpus is None else corpus.name)
         self._reading, self._trends = TopicDocumentsTab(), TrendsTab()
@@ -131,8 +129,7 @@ class TopicRelevance(TabbedDashboard[TopicState]):
         state = self.state
         if texts and (state.private or state.corpus is None or state.corpus.texts is None):
             why = "rows are people" if state.private else "there are none"
-            message = f"texts=True puts texts into the page, but {why}; leave it out."
-            raise ValueError(message)
+            refuse(f"texts=True puts texts into the page, but {why}; leave it out.")
         documents = self._reading.documents
         with self.batch():
             try:

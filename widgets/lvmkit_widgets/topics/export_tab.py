@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,14 @@ from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import topics_frame
 from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
+from lvmkit_widgets.ui.tables import saved_model, table_export
 from lvmkit_widgets.ui.widgets import Form
+from lvmkit_widgets.ui.words import refuse
 
 WORDS = 100  # of each topic in the table that is taken away
+TOPICS = "Share, coherence and first words of each topic."
+TERMS = f"The {WORDS} most relevant words of each topic at the λ of now."
+PAGE = "One file that answers without Python and without internet: λ, topics, words, compare."
 PRIVATE = (
     "Tables, pictures and the page hold totals only; small counts are hidden in them always. "
     f"The model hides nothing: keep it with the data. {TWICE}"
@@ -70,8 +76,7 @@ def terms_frame(state: TopicState) -> pd.DataFrame:
 def documents_frame(state: TopicState) -> pd.DataFrame:
     """Return the share of each topic in each document."""
     if state.corpus is None or state.private:
-        message = "Shares of single people are not taken away."
-        raise ValueError(message)
+        refuse("Shares of single people are not taken away.")
     labels = [f"topic {label}" for label in state.figures.labels()]
     table = pd.DataFrame(state.mixtures(state.topics).round(6), columns=labels)
     table.insert(0, "document", [str(name) for name in state.corpus.obs.index])
@@ -98,56 +103,31 @@ def words_picture(state: TopicState) -> Any:
     return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)
 
 
+def words_name(ending: str) -> Callable[[TopicState], str]:
+    """Return what names the picture of the words of a topic."""
+    return lambda state: f"words-of-topic-{state.topic}.{ending}"
+
+
 class TopicExportTab(ExportTab[TopicState]):
     """Buttons that hand over files."""
 
     exports = (
-        Export(
-            "topics",
-            "Topics (CSV)",
-            "topics.csv",
-            topics_frame,
-            "Share, coherence and first words of each topic.",
-        ),
-        Export(
-            "terms",
-            "Words by topic (CSV)",
-            "terms.csv",
-            terms_frame,
-            f"The {WORDS} most relevant words of each topic at the λ of now.",
-        ),
-        Export(
+        table_export("topics", "Topics", topics_frame, TOPICS),
+        table_export("terms", "Words by topic", terms_frame, TERMS),
+        table_export(
             "documents",
-            "Shares by document (CSV)",
-            "documents.csv",
+            "Shares by document",
             documents_frame,
             "The topic mixture of every document.",
             offered=lambda state: state.corpus is not None and not state.private,
         ),
         Export("map", "Map (SVG)", "topic-map.svg", map_picture),
         Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
-        Export(
-            "words",
-            "Words of this topic (SVG)",
-            lambda state: f"words-of-topic-{state.topic}.svg",
-            words_picture,
-        ),
-        Export(
-            "words_png",
-            "Words of this topic (PNG)",
-            lambda state: f"words-of-topic-{state.topic}.png",
-            words_picture,
-        ),
-        page_export(
-            "topics.html",
-            "One file that answers without Python and without internet: λ, topics, words, compare.",
-        ),
-        Export(
-            "model",
-            "Model (npz)",
-            "model.npz",
-            lambda state: written(state.save, "model.npz"),
-            "With the names of the topics; lvmkit.load reads it.",
+        Export("words", "Words of this topic (SVG)", words_name("svg"), words_picture),
+        Export("words_png", "Words of this topic (PNG)", words_name("png"), words_picture),
+        page_export("topics.html", PAGE),
+        saved_model(
+            lambda state: state.save, "With the names of the topics; lvmkit.load reads it."
         ),
     )
 

@@ -7,9 +7,10 @@ from typing import ClassVar
 import numpy as np
 
 from lvmkit_widgets.topics.state import KINDS, TopicState
-from lvmkit_widgets.ui.controls import button, column, select
+from lvmkit_widgets.ui.controls import button, column, number, select
 from lvmkit_widgets.ui.tabs import Fields, Job, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
+from lvmkit_widgets.ui.words import refuse
 
 
 class TopicFitTab(Tab[TopicState]):
@@ -50,7 +51,7 @@ class TopicFitTab(Tab[TopicState]):
         options = [[kind, KINDS[kind]] for kind in state.kinds()]
         controls = [
             select("kind", "Model", options),
-            {"name": "k", "kind": "number", "label": "Number of topics", "min": 1, "step": 1},
+            number("k", "Number of topics"),
             button("fit", "Fit the model", primary=True),
         ]
         values, there = {"kind": options[0][0], "k": state.topics.k}, state.corpus is not None
@@ -73,6 +74,5 @@ class TopicFitTab(Tab[TopicState]):
         """Fit what is asked for."""
         values = self.form.values
         if values.get("k") is None:
-            message = "Say how many topics to look for."
-            raise ValueError(message)
+            refuse("Say how many topics to look for.")
         return state.plan_fit(str(values["kind"]), int(values["k"]))

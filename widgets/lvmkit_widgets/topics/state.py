@@ -23,6 +23,7 @@ from lvmkit.mixtures.topic_figures import TopicFigures, figures_of
 from lvmkit.mixtures.topics import Topics, names_of
 from lvmkit_widgets.ui.state import State, remembered
 from lvmkit_widgets.ui.tabs import Job
+from lvmkit_widgets.ui.words import refuse
 
 KINDS = {
     "SingleTopic": "Single topic: each document has one",
@@ -57,8 +58,7 @@ class TopicState(State):
     def of(cls, models: Sequence[Any], corpus: Corpus | None) -> Self:
         """Return the state of some models, at the first."""
         if not models:
-            message = "Pass a fitted model, or a list of them; the list is empty."
-            raise ValueError(message)
+            refuse("Pass a fitted model, or a list of them; the list is empty.")
         words = None if corpus is None else corpus.view.codes
         found = [Topics.of(model, words) for model in models]
         if corpus is not None:
@@ -122,12 +122,10 @@ class TopicState(State):
     def find_shares(self, topics: Topics, *, progress: Progress | None = None) -> Array:
         """Find the share of each topic in each document, (n, k)."""
         if self.corpus is None:
-            message = "There are no documents: pass the cohort to TopicRelevance."
-            raise ValueError(message)
+            refuse("There are no documents: pass the cohort to TopicRelevance.")
         infer = _inference(topics)
         if infer is None:
-            message = f"{topics.kind} has neither transform nor predict_proba."
-            raise ValueError(message)
+            refuse(f"{topics.kind} has neither transform nor predict_proba.")
         given = {"progress": progress} if progress and _reports(infer) else {}
         with quiet():
             rows = self.corpus.labelled(topics.words, binary=topics.of_records)
@@ -221,8 +219,7 @@ class TopicState(State):
         """Prepare to fit another model."""
         corpus = self.corpus
         if corpus is None:
-            message = "There are no documents to fit: pass the cohort to TopicRelevance."
-            raise ValueError(message)
+            refuse("There are no documents to fit: pass the cohort to TopicRelevance.")
         words = self.topics.words
         try:
             check_size(k, len(corpus), len(words))

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 
 from lvmkit_widgets.trees.export_tab import clusters_table
 from lvmkit_widgets.trees.state import NavigatorState
-from lvmkit_widgets.ui.controls import button, column
+from lvmkit_widgets.ui.controls import button, column, number
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
+from lvmkit_widgets.ui.words import refuse
 
 LISTED = 2_000  # clusters in the table
 SHOWN = 5  # codes of each
@@ -65,9 +66,8 @@ class CutTab(Tab[NavigatorState]):
             column("share", "Share", "bar"),
             column("terms", f"{state.column_name.capitalize()}s"),
         ]
-        k = {"name": "k", "kind": "number", "label": "Number of clusters", "min": 1, "step": 1}
         controls = [
-            {**k, "max": len(state.layout.leaves)},
+            number("k", "Number of clusters", max=len(state.layout.leaves)),
             button("cut", "Cut into so many", primary=True),
             button("leaves", "All leaves"),
             *([] if state.corpus is None else [EXPLORE]),
@@ -84,8 +84,7 @@ class CutTab(Tab[NavigatorState]):
             return state.cut()
         k = self.form.values.get("k")
         if k is None:
-            message = "Say how many clusters there shall be."
-            raise ValueError(message)
+            refuse("Say how many clusters there shall be.")
         return state.cut(n_leaves=int(k))
 
 

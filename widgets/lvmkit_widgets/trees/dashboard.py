@@ -10,8 +10,7 @@ from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
 from lvmkit.disclosure.trees import NEAR
 from lvmkit.trees import Tree
-from lvmkit_widgets.clusters.below import ExplorerBelow
-from lvmkit_widgets.clusters.dashboard import ClusterExplorer
+from lvmkit_widgets.clusters.dashboard import ClusterExplorer, ExplorerBelow
 from lvmkit_widgets.trees.clusters_tab import CutTab
 from lvmkit_widgets.trees.export_tab import TreeExportTab
 from lvmkit_widgets.trees.outline import Outline
@@ -19,7 +18,7 @@ from lvmkit_widgets.trees.rows_tab import DocumentRowsTab, PatientRowsTab, RowsT
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.trees.terms_tab import LINKS, BranchTermsTab, SplitTab
 from lvmkit_widgets.ui.widgets import Status, Text
-from lvmkit_widgets.ui.words import counted, small_counts
+from lvmkit_widgets.ui.words import counted, refuse, small_counts
 
 METHODS = {
     "data": "D-SIDIWO, by two discriminators",
@@ -84,9 +83,7 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
         name: str = "",
     ) -> None:
         _require(t, cohort)
-        corpus = None
-        if cohort is not None:
-            corpus = Corpus(cohort, texts=texts, private=private, name=name)
+        corpus = None if cohort is None else Corpus(cohort, texts=texts, private=private, name=name)
         state = NavigatorState.of(t, corpus, private=private is not False)
         if corpus is not None and not state.empty:
             corpus.require_known(state.words)
@@ -122,8 +119,7 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
             Without a cohort.
         """
         if self.cohort is None:
-            message = "There are no rows to explore: pass the cohort to TreeNavigator."
-            raise ValueError(message)
+            refuse("There are no rows to explore: pass the cohort to TreeNavigator.")
         return ClusterExplorer(self.state.clustering(), self.cohort, name=self._name)
 
     def _opened(self, explorer: ClusterExplorer) -> str:
@@ -158,18 +154,18 @@ class TreeNavigator(ExplorerBelow[NavigatorState]):
 def _require(t: Any, cohort: Any) -> None:
     """Refuse what is no fitted tree, and what is no cohort."""
     if not isinstance(t, Tree) and not isinstance(getattr(t, "tree_", None), Tree):
-        message = (
+        refuse(
             f"TreeNavigator needs a fitted tree; found {type(t).__name__}. "
-            "Call fit first: lvmkit.SpectralTree(max_depth=3).fit(cohort)."
+            "Call fit first: lvmkit.SpectralTree(max_depth=3).fit(cohort).",
+            TypeError,
         )
-        raise TypeError(message)
     table = all(hasattr(cohort, name) for name in ("X", "obs", "var", "var_names"))
     if cohort is not None and not table:
-        message = (
+        refuse(
             f"TreeNavigator needs a cohort (an AnnData table); found {type(cohort).__name__}. Make one with "
-            "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts."
+            "lvmkit.cohorts.from_wide, from_events, from_counts or from_texts.",
+            TypeError,
         )
-        raise TypeError(message)
 
 
 def left_out_of(state: NavigatorState, corpus: Corpus) -> str:

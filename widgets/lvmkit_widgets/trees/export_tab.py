@@ -12,11 +12,18 @@ from lvmkit.charts import tree_chart, tree_table
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.ui.controls import check
 from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
+from lvmkit_widgets.ui.tables import table_export
 from lvmkit_widgets.ui.tabs import Fields
+from lvmkit_widgets.ui.words import refuse
 
 WORDS = 10  # of each node
 RANKED = 100  # codes of each cluster in the table that is taken away
 DRAWN = 200  # nodes of a picture, at most
+PICTURE = "The tree down to the cut, with sizes and first terms."
+BRANCHES = "Size, split, reason and terms of every branch."
+TERMS = "The most relevant terms of every cluster, λ as chosen."
+JSON = "Structure, names and cut, for programs."
+TEXT = "Indented lines, for a letter or a report."
 PRIVATE = (
     "Tables, pictures and the page hold totals only, and counts below {least} are hidden in them always. Names are "
     "in all of them as you wrote them. Rows by cluster name single patients: keep that file with the data. "
@@ -90,8 +97,7 @@ def codes_table(state: NavigatorState) -> pd.DataFrame:
 def rows_table(state: NavigatorState) -> pd.DataFrame:
     """Return the cluster and the leaf of every row, by its id: for this machine, not to be shared."""
     if state.corpus is None:
-        message = "There are no rows: pass the cohort to TreeNavigator."
-        raise ValueError(message)
+        refuse("There are no rows: pass the cohort to TreeNavigator.")
     nodes, place = np.array(state.frontier), state.cluster_labels()
     labels = np.array(state.layout.labels, dtype=object)
     names = np.array([state.names.get(int(i), "") for i in nodes], dtype=object)
@@ -136,11 +142,10 @@ def tree_picture(state: NavigatorState, *, width: int = 860) -> Any:
     """Draw the tree down to the cut."""
     shown = shown_nodes(state)
     if len(shown) > DRAWN:
-        message = (
+        refuse(
             f"A picture of {len(shown):,} branches could not be read; cut the tree higher up first "
             f"(at most {DRAWN} are drawn)."
         )
-        raise ValueError(message)
     figures, sizes = state.figures, size_texts(state)
     table = tree_table(state.tree, frontier=state.frontier, names=state.names, n_terms=0).assign(
         label=[state.label(i) for i in shown],
@@ -164,43 +169,18 @@ def shown_nodes(state: NavigatorState) -> list[int]:
 
 
 EXPORTS: tuple[Export[NavigatorState], ...] = (
-    Export(
-        "picture",
-        "Tree (SVG)",
-        "tree.svg",
-        tree_picture,
-        "The tree down to the cut, with sizes and first terms.",
-    ),
+    Export("picture", "Tree (SVG)", "tree.svg", tree_picture, PICTURE),
     Export("picture_png", "Tree (PNG)", "tree.png", tree_picture, "The same as a picture of dots."),
-    Export(
-        "nodes",
-        "All branches (CSV)",
-        "branches.csv",
-        nodes_table,
-        "Size, split, reason and terms of every branch.",
-    ),
-    Export(
-        "clusters", "Clusters (CSV)", "clusters.csv", clusters_table, "The clusters of the cut."
-    ),
-    Export(
-        "codes",
-        "Terms by cluster (CSV)",
-        "terms.csv",
-        codes_table,
-        "The most relevant terms of every cluster, λ as chosen.",
-    ),
-    Export(
-        "json", "Tree (JSON)", "tree.json", tree_json, "Structure, names and cut, for programs."
-    ),
-    Export(
-        "text", "Tree (text)", "tree.txt", tree_text, "Indented lines, for a letter or a report."
-    ),
+    Export("nodes", "All branches (CSV)", "branches.csv", nodes_table, BRANCHES),
+    table_export("clusters", "Clusters", clusters_table, "The clusters of the cut."),
+    Export("codes", "Terms by cluster (CSV)", "terms.csv", codes_table, TERMS),
+    Export("json", "Tree (JSON)", "tree.json", tree_json, JSON),
+    Export("text", "Tree (text)", "tree.txt", tree_text, TEXT),
     page_export("tree.html"),
     steps_export("Repeats the cuts and names."),
-    Export(
+    table_export(
         "rows",
-        "Rows by cluster (CSV)",
-        "rows.csv",
+        "Rows by cluster",
         rows_table,
         "The cluster of every row, by its id.",
         private="It holds ids of single patients: keep it here.",
@@ -216,7 +196,10 @@ class TreeExportTab(StepsExportTab[NavigatorState]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.events = {**self.events, "files.values": show_small}
+        self.events = {
+            **self.events,
+            "files.values": lambda state, told: state.disclose(on_screen=not told.get("small")),
+        }
 
     def options(self, state: NavigatorState) -> list[dict[str, Any]]:
         """Offer to show small counts."""
@@ -234,8 +217,3 @@ class TreeExportTab(StepsExportTab[NavigatorState]):
         shown = super().fields(state)
         small = {"visible": not state.empty, "values": {"small": not state.disclosure.on_screen}}
         return {**shown, "files": {**shown["files"], **small}}
-
-
-def show_small(state: NavigatorState, values: dict[str, Any]) -> NavigatorState:
-    """Hide small counts, or show them."""
-    return state.disclose(on_screen=not values.get("small"))

@@ -14,6 +14,7 @@ from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.paging import turning
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Table, Text
+from lvmkit_widgets.ui.words import first_of
 
 PAGE = 12
 CODES_SHOWN = 4  # of a row, in the table
@@ -100,8 +101,7 @@ def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
     what = beginning(state, row, LETTERS)
     if not what:
         words = [short(_title_of(state, j)) for j, _ in entries_of(state, row)]
-        more = f" and {len(words) - CODES_SHOWN} more" if len(words) > CODES_SHOWN else ""
-        what = "; ".join(words[:CODES_SHOWN]) + more
+        what = first_of(words, CODES_SHOWN)
     return {"row": row + 1, "who": who, "leaf": state.layout.labels[leaf], "what": what}
 
 

@@ -27,7 +27,7 @@ from lvmkit.trees.figures import (
 from lvmkit.trees.layout import TreeLayout
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, refuse
 
 NAMES, CUT = "node_names", "cut"  # of annotations_
 LONGEST = 200  # letters of a name
@@ -228,8 +228,10 @@ class NavigatorState(StepState[NamedCut]):
     def rename(self, node: int, name: str) -> Self:
         """Name a node."""
         if not isinstance(name, str):
-            message = f'name is {name!r}; pass a text, or "" to take the name of the node away.'
-            raise TypeError(message)
+            refuse(
+                f'name is {name!r}; pass a text, or "" to take the name of the node away.',
+                TypeError,
+            )
         self._require(node)
         text = " ".join(name.split())[:LONGEST]
         place = self.layout.labels[node]
@@ -257,8 +259,7 @@ class NavigatorState(StepState[NamedCut]):
         parts = self.tree.nodes[node].children
         if not parts:
             reason = self.figures.reasons[node] or "it has no parts"
-            message = f"{self.label(node)} is a leaf: {reason}."
-            raise ValueError(message)
+            refuse(f"{self.label(node)} is a leaf: {reason}.")
         named_cut = self.named_cut.split(self.layout, node)
         return self._mark(named_cut, f"Opened {self.label(node)}", f"split({node})")
 
@@ -278,8 +279,7 @@ class NavigatorState(StepState[NamedCut]):
     def clustering(self) -> TreeCut:
         """Return the cut as a fitted clustering, for instance for `ClusterExplorer`."""
         if self.empty:
-            message = "The tree is empty: there is nothing to cluster."
-            raise ValueError(message)
+            refuse("The tree is empty: there is nothing to cluster.")
         nodes = list(self.frontier)
         if self.corpus is None:
             centers = np.stack([self.tree.nodes[i].mean for i in nodes])
@@ -309,8 +309,7 @@ class NavigatorState(StepState[NamedCut]):
     def _require(self, node: int) -> None:
         """Refuse a node that the tree does not have."""
         if not 0 <= node < len(self.layout):
-            message = f"There is no node {node}; the tree has {counted(len(self.layout), 'node')}."
-            raise ValueError(message)
+            refuse(f"There is no node {node}; the tree has {counted(len(self.layout), 'node')}.")
 
     def _cut(self, nodes: Sequence[int], text: str, code: str) -> Self:
         """Take a step that cuts the tree at nodes."""

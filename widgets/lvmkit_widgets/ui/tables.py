@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
-from lvmkit_widgets.ui.export import Export, StepsExportTab
+from lvmkit_widgets.ui.export import Export, StepsExportTab, written
 from lvmkit_widgets.ui.state import State
 
 S = TypeVar("S", bound=State)
@@ -16,6 +17,14 @@ def table_export(
 ) -> Export[Any]:
     """Return the export of a table as CSV; the file has the name of its button."""
     return Export(name, f"{label} (CSV)", f"{name}.csv", make, help, **more)
+
+
+def saved_model(
+    save_of: Callable[[Any], Callable[[Path], Any]], help: str, **more: Any
+) -> Export[Any]:
+    """Return the export of a model; `save_of` a state is what writes it to a file."""
+    make: Callable[[Any], bytes] = lambda state: written(save_of(state), "model.npz")  # noqa: E731
+    return Export("model", "Model (npz)", "model.npz", make, help, **more)
 
 
 class NotedExportTab(StepsExportTab[S]):

@@ -23,9 +23,9 @@ def first_of(texts: Sequence[str], most: int, between: str = "; ") -> str:
     return between.join(texts[:most]) + more
 
 
-def refuse(message: str) -> NoReturn:
+def refuse(message: str, kind: type[Exception] = ValueError) -> NoReturn:
     """Refuse what was asked for, and say why."""
-    raise ValueError(message)
+    raise kind(message)
 
 
 def require_numbered(number: int, n: int, noun: str) -> None:
