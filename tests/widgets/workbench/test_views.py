@@ -63,6 +63,18 @@ def test_the_menu_is_that_of_the_registry(bench):
     assert Workbench().stage.menu == []
 
 
+def test_what_is_no_count_has_no_score_cards(model):
+    shares = COHORT.copy()
+    shares.X = shares.X.astype(float) * 0.5
+    bench = Workbench(Opened(model, shares, "shares", ""))
+    assert [entry[0] for entry in bench.stage.menu] == [
+        HOME,
+        *(key for key in VIEWS if key != "cards"),
+    ]
+    with pytest.raises(ValueError, match="no dashboard 'cards' of this cohort"):
+        bench.open_view("cards")
+
+
 @pytest.mark.parametrize("key", VIEWS)
 def test_every_dashboard_of_the_menu_opens_and_names_itself(bench, key):
     board = bench.open_view(key)

@@ -30,6 +30,16 @@ Options = argparse.Namespace
 Factory = Callable[[], Any]
 
 
+def _always(cohort: Any) -> bool:
+    """Offer a dashboard whatever the cohort is."""
+    return True
+
+
+def _as_it_is(state: Any, *_: Any) -> Any:
+    """Leave a state as it is."""
+    return state
+
+
 @dataclass(frozen=True)
 class View:
     """A dashboard in the menu of a workbench."""
@@ -38,16 +48,15 @@ class View:
     help: str
     doing: str  # What is said while it is made
     make: Callable[[Any, Any], Any]  # Takes `views.Shown` and a progress callback
-    of: str = (
-        "patients"  # What it is fitted to: patients, their clusters, or the cluster that is picked
-    )
-    offered: Callable[[Any], bool] = lambda cohort: True
+    # What it is fitted to: the patients, their clusters, or the cluster that is picked
+    of: str = "patients"
+    offered: Callable[[Any], bool] = _always
     # The fields of a state that follow from the cohort and from names; the others stay as they were left
     given: tuple[str, ...] = ()
     # Picks what is most like a cluster: takes a state, the places of patients' clusters, and the one that is picked
-    pick: Callable[[Any, Any, int], Any] = lambda state, labels, picked: state
+    pick: Callable[[Any, Any, int], Any] = _as_it_is
     # Gives the explorer's state with names and picks of another dashboard's
-    back: Callable[[Any, Any], Any] = lambda explorer, state: explorer
+    back: Callable[[Any, Any], Any] = _as_it_is
 
 
 @dataclass(frozen=True)
@@ -346,6 +355,12 @@ def _cards_shown(shown: Any, progress: Any) -> Any:
     return _board("ScoreCards")(shown.fitted(fit), shown.cohort, name=shown.name)
 
 
+def _holds_counts(cohort: Any) -> bool:
+    """Tell whether all entries are whole numbers from 0, as phenotypes with whole scores need."""
+    values = import_module("numpy").asarray(getattr(cohort.X, "data", cohort.X))
+    return bool((values >= 0).all() and (values % 1 == 0).all())
+
+
 def _phenotype_like(state: Any, labels: Any, picked: int) -> Any:
     """Pick the phenotype on which the patients of a cluster score highest, beside all patients."""
     members = labels == picked
@@ -553,6 +568,7 @@ DASHBOARDS = (
             "Phenotypes with small whole scores",
             "Looking for phenotypes",
             _cards_shown,
+            offered=_holds_counts,
             given=("people",),
             pick=_phenotype_like,
         ),
