@@ -23,6 +23,7 @@ from urllib.parse import urlencode
 from lvmkit.core.folders import expanded
 from lvmkit.core.writing import in_words, replacing, require_place
 from lvmkit_widgets.server.parser import parser
+from lvmkit_widgets.ui.words import refuse
 from lvmkit_widgets.workbench.registry import DASHBOARDS, READING, Entry, existing
 
 
@@ -98,11 +99,10 @@ def _check_address(options: argparse.Namespace) -> None:
         import_module("lvmkit_widgets.server.auth").check_token(options.token)
     if options.token or import_module("lvmkit_widgets.server.serve").is_local(options.address):
         return
-    msg = (
+    refuse(
         f"--address {options.address} lets other machines connect, and what is shown would be open to them; "
         "add --token new, or leave --address out"
     )
-    raise ValueError(msg)
 
 
 def _show(entry: Entry, options: argparse.Namespace) -> None:
@@ -136,11 +136,9 @@ def _report(options: argparse.Namespace) -> None:
     path = existing(options.file)
     out = expanded(options.out)
     if not out.name:
-        msg = f"name the page that is to be written, such as report.html, not {options.out!r}"
-        raise ValueError(msg)
+        refuse(f"name the page that is to be written, such as report.html, not {options.out!r}")
     if out.suffix.lower() not in {".html", ".htm"}:
-        msg = f"the report is a page: name it {out.with_suffix('.html').name!r}, not {out.name!r}"
-        raise ValueError(msg)
+        refuse(f"the report is a page: name it {out.with_suffix('.html').name!r}, not {out.name!r}")
     require_place(out)
     widgets = import_module("lvmkit_widgets")
     cohort = import_module("lvmkit.cohorts.open_file").open_cohort(path)
@@ -156,13 +154,11 @@ def _fetch(options: argparse.Namespace) -> None:
     """Download a data set."""
     out = expanded(options.out) if options.out else None
     if out and not out.name:
-        msg = (
+        refuse(
             f"name the file that is to be written, such as {options.name}.h5ad, not {options.out!r}"
         )
-        raise ValueError(msg)
     if out and out.suffix != ".h5ad":
-        msg = f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}"
-        raise ValueError(msg)
+        refuse(f"the cohort is saved as h5ad: name it {out.with_suffix('.h5ad').name!r}")
     fetcher = _fetcher(options.name)
     if out:
         require_place(out)
@@ -191,8 +187,9 @@ def _tell_tensor(name: str, tensor: Any, out: Path | None) -> None:
     """Say what a tensor is, which no file of cohorts holds."""
     print(f"{name}: {tensor!r}")
     if out:
-        msg = f"{name} has several modes, which h5ad cannot hold: use lvmkit.datasets.fetch_{name}() in Python"
-        raise ValueError(msg)
+        refuse(
+            f"{name} has several modes, which h5ad cannot hold: use lvmkit.datasets.fetch_{name}() in Python"
+        )
 
 
 def _fetcher(name: str) -> Callable[[], Any]:
@@ -204,8 +201,7 @@ def _fetcher(name: str) -> Callable[[], Any]:
         if key.startswith("fetch_")
     }
     if name not in known:
-        msg = f"there is no data set {name!r}; there are {', '.join(known)}"
-        raise ValueError(msg)
+        refuse(f"there is no data set {name!r}; there are {', '.join(known)}")
     return known[name]
 
 

@@ -22,6 +22,7 @@ from panel.io.server import get_server
 from lvmkit.core.folders import folders_of
 from lvmkit_widgets.server.auth import TOKEN_HEADER, AccessRules
 from lvmkit_widgets.server.visits import DAY, MOST_PAGES, SECONDS_TO_CONNECT, VisitLimit
+from lvmkit_widgets.ui.words import refuse
 
 PORT = 5006
 
@@ -51,11 +52,10 @@ def serve(
     _check_positive(idle_minutes=idle_minutes, most_pages=most_pages)
     local = is_local(address)
     if not local and not token:
-        msg = (
+        refuse(
             f"address {address!r} lets other machines connect, and what is shown would be open "
             "to them; pass a secret as token, or use address='127.0.0.1'"
         )
-        raise ValueError(msg)
     open_only = folders_of(Path.cwd()) if token or not local else None
     minutes = DAY if idle_minutes is None and open_only is not None else idle_minutes
     visits = VisitLimit(
@@ -157,8 +157,7 @@ def _check_positive(**options: float | None) -> None:
     """Refuse lifetimes and numbers of pages that let nobody in."""
     for name, value in options.items():
         if value is not None and not value > 0:
-            msg = f"{name} must be positive, not {value!r}"
-            raise ValueError(msg)
+            refuse(f"{name} must be positive, not {value!r}")
 
 
 def _server(visits: VisitLimit, *, address: str, port: int) -> Any:

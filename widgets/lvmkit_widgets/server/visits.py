@@ -15,6 +15,7 @@ from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import CustomJS
 
 from lvmkit.core.folders import open_only
+from lvmkit_widgets.ui.bundle import static
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.hosts import PageHost
 from lvmkit_widgets.ui.widgets import Status, Text
@@ -27,18 +28,6 @@ SECONDS_TO_CONNECT = 60
 """How long the dashboard of a page without a connection is kept: it can load its scripts meanwhile,
 and a page that was connected cannot take its dashboard up again."""
 DAY = 24 * 60.0
-LOST = """
-const id = "lvmkit-connection";
-const note = document.getElementById(id) ?? document.createElement("div");
-note.id = id;
-note.setAttribute("role", "alert");
-note.style.cssText = "position: fixed; inset: auto 0 0 0; z-index: 9999; padding: 12px 16px; "
-  + "font: 14px/1.4 system-ui, sans-serif; background: CanvasText; color: Canvas;";
-note.textContent = "The connection to the program is lost, and what is shown no longer answers. "
-  + "Look whether the program still runs, then reload the page to begin again.";
-document.body.append(note);
-"""
-"""What the browser runs when the socket has closed."""
 
 
 class VisitLimit:
@@ -78,7 +67,7 @@ class VisitLimit:
                     target=work, args=(self._make, host, frame), name="lvmkit-open", daemon=True
                 ).start()
 
-        document.js_on_event("connection_lost", CustomJS(code=LOST))
+        document.js_on_event("connection_lost", CustomJS(code=static("lost.js")))
         pn.state.onload(begin)
         return frame
 

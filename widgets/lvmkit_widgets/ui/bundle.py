@@ -12,22 +12,21 @@ COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)  # for who reads the sources; p
 
 
 @cache
+def static(name: str) -> str:
+    """Return a file of ``static/``, without comments of its own lines."""
+    return COMMENT.sub("", (files("lvmkit_widgets") / "static" / name).read_text("utf-8"))
+
+
+@cache
 def script_of(kinds: tuple[str, ...]) -> str:
     """Return a self-contained ES module that draws dashboards with these kinds of parts."""
-    # The module imports nothing and names no address, so that the same text runs in Jupyter, under Panel and in a saved
-    # page.
-    drawn = [kind for kind in kinds if kind != "stage"]
-    static = files("lvmkit_widgets") / "static"
-    style = json.dumps((static / "stage.css").read_text("utf-8"))
-    sources = [
-        COMMENT.sub("", (static / f"{name}.js").read_text("utf-8")) for name in (*SHARED, *drawn)
-    ]
-    table = ", ".join(drawn)
+    # It imports nothing and names no address, so that the same text runs in Jupyter, under Panel and in a saved page.
+    drawn = sorted({*kinds} - {"stage"})
     return "\n".join(
         [
-            *sources,
-            f"const STYLE = {style};",
-            f"const KINDS = {{ {table} }};",
+            *(static(f"{name}.js") for name in (*SHARED, *drawn)),
+            f"const STYLE = {json.dumps(static('stage.css'))};",
+            f"const KINDS = {{ {', '.join(drawn)} }};",
             "function render({ model, el }) { return stage(model, el, KINDS, STYLE); }",
             "export default { render };",
         ]

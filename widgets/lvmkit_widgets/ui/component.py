@@ -8,6 +8,7 @@ with the name of the component's kind, in ``static/``, draws it.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from datetime import date
 from typing import Any, ClassVar
@@ -48,19 +49,25 @@ def packed(values: Any, dtype: Any) -> bytes:
 class Field(param.Parameter[Any]):
     """A synchronized value of any shape; whatever is put in is stored as plain JSON values."""
 
+    def __init__(self, default: Any = None, *, doc: str) -> None:
+        super().__init__(default, doc=doc, instantiate=True)  # no two components share a list
+
     @instance_descriptor
     def __set__(self, obj: Any, val: Any) -> None:
         super().__set__(obj, jsonable(val))
 
 
 class Event(Field):
-    """Something that happened in the browser: ``[how many so far, what]``."""
+    """Something that happened in the browser: ``[how many so far, what]``; what a page may send has a rule."""
 
     # The count makes two equal events in a row two changes. Browsers add the few events before, since a host
     # may merge two messages into one; `Sync` lets each happen once. Listen with `Component.on`.
 
-    def __init__(self, **options: Any) -> None:
-        super().__init__(default=[0, None], instantiate=True, **options)
+    __slots__ = ("rule",)
+
+    def __init__(self, rule: Rule, *, doc: str) -> None:
+        super().__init__([0, None], doc=doc)
+        self.rule = rule
 
 
 class Component(param.Parameterized):
@@ -69,11 +76,17 @@ class Component(param.Parameterized):
     # Every parameter but ``name`` is a field that the browser sees. Fields of type `Event` are events; all others
     # are state, which both sides may set.
 
-    kind: ClassVar[str] = ""
+    kind: ClassVar[str] = ""  # The name of the class as a file has it: StepSlider is a step_slider
     sent: ClassVar[Mapping[str, Rule]] = {}
     """Fields that ``static/<kind>.js`` sets, or that another part's does, each with the rule of what it may send."""
     filled: ClassVar[frozenset[str]] = frozenset()
     """Those of `sent` that a script fills by itself, beside what the reader does."""
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.kind = cls.kind or re.sub(r"\B(?=[A-Z])", "_", cls.__name__).lower()
+        rules = {name: it.rule for name, it in vars(cls).items() if isinstance(it, Event)}
+        cls.sent = {**cls.sent, **rules}
 
     title = param.String("", doc="Heading of the section; without one no section is drawn.")
     help = param.String("", doc="What the reader sees here and how the numbers are made.")

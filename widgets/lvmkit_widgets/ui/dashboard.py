@@ -18,6 +18,7 @@ from lvmkit_widgets.ui.jobs import BackgroundJob, Cancelled, Progress
 from lvmkit_widgets.ui.page import write_page
 from lvmkit_widgets.ui.sync import Sync, asked_by
 from lvmkit_widgets.ui.widgets import Form, Shell, Status
+from lvmkit_widgets.ui.words import refuse
 
 log = logging.getLogger(__name__)
 FAILED = "This did not work. Details are where the program was started; go on, or reload the page."
@@ -438,15 +439,13 @@ def _check_names(components: Mapping[str, Component], layout: Any, links: Any) -
     """Refuse names that hosts cannot carry, and places or links of nothing."""
     for name in components:
         if not name.isidentifier() or name == "stage":
-            msg = f"component name {name!r} must be a Python identifier other than 'stage'"
-            raise ValueError(msg)
+            refuse(f"component name {name!r} must be a Python identifier other than 'stage'")
     known = [*components, "stage"]
     _check_pairs("links", links, "'component.field' twice")
     ends = [end.partition(".")[0] for link in links for end in link]
     missing = [name for name in [*_named(layout), *ends] if name not in known]
     if missing:
-        msg = f"layout or links name {missing[0]!r}; there are {', '.join(components)}"
-        raise ValueError(msg)
+        refuse(f"layout or links name {missing[0]!r}; there are {', '.join(components)}")
 
 
 def _named(node: Any) -> Iterator[str]:

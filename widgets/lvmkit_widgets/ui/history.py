@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from lvmkit.core import moved
+from lvmkit_widgets.ui.words import refuse
 
 T = TypeVar("T")
 START = (
@@ -55,22 +56,19 @@ class History(Generic[T]):
     def go_to(self, position: int) -> History[T]:
         """Go to a step."""
         if not 0 <= position < len(self.steps):
-            message = f"There is no step {position}; the steps are 0 to {len(self.steps) - 1}."
-            raise ValueError(message)
+            refuse(f"There is no step {position}; the steps are 0 to {len(self.steps) - 1}.")
         return replace(self, position=position)
 
     def undo(self) -> History[T]:
         """Go one step back."""
         if not self.can_undo:
-            message = "There is nothing to undo."
-            raise ValueError(message)
+            refuse("There is nothing to undo.")
         return self.go_to(self.position - 1)
 
     def redo(self) -> History[T]:
         """Go one step forward."""
         if not self.can_redo:
-            message = "There is nothing to redo."
-            raise ValueError(message)
+            refuse("There is nothing to redo.")
         return self.go_to(self.position + 1)
 
     done, at = moved.OldName("push"), moved.OldName("go_to")

@@ -20,6 +20,7 @@ from panel.io.state import set_curdoc
 
 from lvmkit_widgets.ui.bundle import script_of
 from lvmkit_widgets.ui.widgets import WIDGETS, Shell
+from lvmkit_widgets.ui.words import refuse
 
 Shape = tuple[tuple[str, str], ...]
 Receive = Callable[[dict[str, Any], "LoopHost | PageHost | None"], None]
@@ -32,8 +33,7 @@ def flat_fields(shape: Shape) -> dict[str, tuple[str, str]]:
         for field in (WIDGETS | {"stage": Shell})[kind].fields():
             key = f"{name}_{field}"
             if key in flat:
-                msg = f"components {flat[key][0]!r} and {name!r} both make {key!r}; rename one"
-                raise ValueError(msg)
+                refuse(f"components {flat[key][0]!r} and {name!r} both make {key!r}; rename one")
             flat[key] = (name, field)
     return flat
 
@@ -151,8 +151,7 @@ def _page_class(shape: Shape) -> type[PageView]:
     flat = flat_fields(shape)
     taken = set(flat) & set(PageView.param)
     if taken:
-        msg = f"Panel needs the name {min(taken)!r} itself; rename the component"
-        raise ValueError(msg)
+        refuse(f"Panel needs the name {min(taken)!r} itself; rename the component")
     kinds = tuple(sorted({kind for _, kind in shape}))
     types = WIDGETS | {"stage": Shell}
     of = dict(shape)

@@ -9,61 +9,14 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from lvmkit.core.writing import in_words, replacing, require_place, shown_name
-from lvmkit_widgets.ui.bundle import script_of
+from lvmkit_widgets.ui.bundle import script_of, static
 
 _LINE = re.compile(r' (?:d|transform)="[^"]*"')
 _LONG = re.compile(r"\d+\.\d{2,}")
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src {hashes}; \
-style-src 'unsafe-inline'; img-src data: blob:; font-src data:; connect-src 'none'; \
-base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>{title}</title>
-<style>:root {{ color-scheme: light dark; }} body {{ margin: 0; background: Canvas; }}</style>
-</head>
-<body>
-<main id="lvmkit"></main>
-<noscript>This page shows its numbers with JavaScript, which is switched off here.</noscript>
-<script type="application/json" id="lvmkit-state">{state}</script>
-<script type="module">{script}</script>
-</body>
-</html>
-"""
-
-# The model that Jupyter or Panel provide elsewhere: values in memory, and who wants to know.
-SHIM = """
-{
-  const bytes = (text) => Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer;
-  const revive = (key, value) =>
-    value && typeof value === "object" && "$bytes" in value ? bytes(value.$bytes) : value;
-  const text = document.getElementById("lvmkit-state").textContent;
-  const values = JSON.parse(text, revive);
-  const listeners = new Map();
-  const model = {
-    get: (name) => values[name],
-    set(name, value) {
-      values[name] = value;
-      for (const listener of listeners.get("change:" + name) ?? []) listener();
-    },
-    save_changes() {},
-    on(event, listener) {
-      if (!listeners.has(event)) listeners.set(event, new Set());
-      listeners.get(event).add(listener);
-    },
-    off(event, listener) {
-      listeners.get(event)?.delete(listener);
-    },
-  };
-  render({ model, el: document.getElementById("lvmkit") });
-}
-"""
 
 
 def write_page(
@@ -96,10 +49,10 @@ def target_of(path: str | Path) -> Path:
 
 def page_of(*, title: str, state: Mapping[str, Any], kinds: tuple[str, ...]) -> str:
     """Return the HTML text of a saved dashboard."""
-    script = script_of(kinds).replace("</script", "<\\/script") + SHIM
+    script = script_of(kinds).replace("</script", "<\\/script") + "\n" + static("shim.js")
     values = json.dumps(state, default=_encoded, ensure_ascii=False, separators=(",", ":"))
     digest = base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-    return PAGE.format(
+    return Template(static("page.html")).substitute(
         hashes=f"'sha256-{digest}'",
         title=html.escape(title or "lvmkit"),
         state=values.replace("<", "\\u003c"),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import Any
 
 import param
@@ -15,11 +17,19 @@ from lvmkit_widgets.ui.component import Component, Event
 from lvmkit_widgets.ui.hosts import Shape, flat_fields, notebook_view, page_view
 from lvmkit_widgets.ui.jobs import Host
 from lvmkit_widgets.ui.rules import Gone, equal
+from lvmkit_widgets.ui.words import refuse
 
 DEEPEST, LONGEST, LARGEST = 40, 1_000_000, 2**53
 """What a page may send: values in values so deep, texts so long, whole numbers that floats hold."""
 
+HALF = re.compile(r"[\ud800-\udfff]")
+"""Half of a character: JSON can hold it, and nothing can draw or save it."""
 NOTHING, PLAIN = "nothing from a page", "another kind of value than was sent"
+GONE = "What was shown has changed meanwhile: {} takes {} now. Pick again."
+NOT_UNDERSTOOD = (
+    "The page sent something that is not understood: {} takes {}. "
+    "This was not changed; try again, or reload the page."
+)
 
 asked_by: ContextVar[Host | None] = ContextVar("asked_by", default=None)
 """The host whose reader is being answered; None while Python itself acts."""
@@ -36,22 +46,21 @@ class Sync:
         self.shape: Shape = tuple((name, part.kind) for name, part in self.parts.items())
         self._fail = fail
         self._flat = flat_fields(self.shape)
+        self._stage: Any = self.parts["stage"]
         self._lock = threading.RLock()
         self._depth = 0
         self._pending: dict[str, Any] = {}
         self._refused: dict[str, int] = {}  # events to their highest count that was not taken
         self._views: dict[str, Any] = {}
-        self._late: list[Callable[[Any], None]] | None = (
-            None  # what waits while fields of a page are heard
-        )
+        # What waits while fields of a page are heard
+        self._late: list[Callable[[Any], None]] | None = None
         for name, part in self.parts.items():
-            part.param.watch(self._note_for(name), part.fields())
+            part.param.watch(partial(self._changed, name), part.fields())
 
     def part(self, name: str) -> Component:
         """Return a component."""
         if name not in self.parts:
-            msg = f"there is no component {name!r}; there are {', '.join(self.parts)}"
-            raise ValueError(msg)
+            refuse(f"there is no component {name!r}; there are {', '.join(self.parts)}")
         return self.parts[name]
 
     def state(self) -> dict[str, Any]:
@@ -132,29 +141,25 @@ class Sync:
         """Set what a browser changed; all of its state is there before anything answers, or it would undo answers."""
         changes = self._understood(self._news(changes))
         if (told := changes.pop("stage_told", None)) is not None:
-            self._note(told=told, heard=max(told, self._heard))
-        late: list[Callable[[Any], None]] = []
-        self._late = late
+            self._note(told=told, heard=max(told, self._stage.heard))
+        late = self._late = []
         try:
-            self._hear(self._sorted(changes, events=False))
+            self._hear({key: value for key, value in changes.items() if not self._is_event(key)})
         finally:
             self._late = None
         for show in late:
             show(None)
-        for name, fields in self._sorted(changes, events=True).items():
-            for field, value in fields.items():
-                known = getattr(self.parts[name], field)[0]
-                known = max(known, self._refused.pop(f"{name}_{field}", 0))
-                for happened in value[2] if len(value) > 2 else []:  # merged by the host on the way
-                    if happened[0] > known:
-                        self._fire(name, field, happened)
-                self._fire(name, field, value)
+        for key in [key for key in self._flat if key in changes and self._is_event(key)]:
+            known = max(self._now(key)[0], self._refused.pop(key, 0))
+            merged = changes[key][2] if len(changes[key]) > 2 else []  # by the host on the way
+            for happened in [*(one for one in merged if one[0] > known), changes[key]]:
+                self._fire(key, happened)
 
     def _news(self, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Return changes without what a page only shows again, as it undid an answer that was out of date."""
         news = dict(changes)
         marked = news.get("stage_repeated")
-        if marked is not None and not self._refusal("stage", "repeated", marked):
+        if marked is not None and not self._refusal("stage_repeated", marked):
             self._note(repeated=news.pop("stage_repeated"))
             for key in news.keys() & self._flat.keys() & set(marked[1]):
                 self._show_again(key)  # where Python has changed its mind since
@@ -163,22 +168,20 @@ class Sync:
 
     def _note(self, **fields: Any) -> None:
         """Keep what a page says of its messages, which is nothing to tell hosts."""
-        with param.discard_events(self.parts["stage"]):
-            self.parts["stage"].param.update(**fields)
+        with param.discard_events(self._stage):
+            self._stage.param.update(**fields)
 
-    @property
-    def _heard(self) -> int:
-        """Number of the newest message of a page."""
-        stage: Any = self.parts["stage"]
-        return int(stage.heard)
-
-    def _hear(self, state: dict[str, dict[str, Any]]) -> None:
-        """Set fields by component, and then call their listeners."""
+    def _hear(self, state: Mapping[str, Any]) -> None:
+        """Set fields by component, as these were declared, and then call their listeners."""
+        parts: dict[str, dict[str, Any]] = {}
+        for key, (name, field) in self._flat.items():
+            if key in state:
+                parts.setdefault(name, {})[field] = state[key]
         try:
             with ExitStack() as waiting:
-                for name in reversed(state):  # the first is let go first
+                for name in reversed(parts):  # the first is let go first
                     waiting.enter_context(batch_call_watchers(self.parts[name]))
-                for name, fields in state.items():
+                for name, fields in parts.items():
                     self._update(name, fields)
         except ValueError as error:
             self._fail(error)
@@ -192,9 +195,9 @@ class Sync:
             fits = is_event(value) if isinstance(kind, Event) else _is_of(kind, value)
             if not (fits and (isinstance(kind, param.Bytes) or is_plain(value))):
                 refused[key] = PLAIN
-            elif isinstance(kind, Event) or not (wanted := self._refusal(name, field, value)):
+            elif isinstance(kind, Event) or not (wanted := self._refusal(key, value)):
                 kept[key] = value
-            elif not equal(value, getattr(self.parts[name], field)):
+            elif not equal(value, self._now(key)):
                 refused[key] = wanted
         for key in self._handed_on(kept, changes, refused):
             kept[key] = changes[key]
@@ -218,8 +221,14 @@ class Sync:
         name, field = self._flat[key]
         return isinstance(self.parts[name].param[field], Event)
 
-    def _refusal(self, name: str, field: str, value: Any) -> str:
+    def _now(self, key: str) -> Any:
+        """Return what a field holds."""
+        name, field = self._flat[key]
+        return getattr(self.parts[name], field)
+
+    def _refusal(self, key: str, value: Any) -> str:
         """Return what a page may send for a field instead of a value; "" if it may send that."""
+        name, field = self._flat[key]
         part = self.parts[name]
         return part.sent[field](part, self.parts, value) if field in part.sent else NOTHING
 
@@ -240,8 +249,7 @@ class Sync:
 
     def _links(self) -> list[tuple[str, str]]:
         """Return the links as pairs of flat names."""
-        stage: Any = self.parts["stage"]
-        return [(one.replace(".", "_", 1), two.replace(".", "_", 1)) for one, two in stage.links]
+        return [(a.replace(".", "_", 1), b.replace(".", "_", 1)) for a, b in self._stage.links]
 
     def _filled(self, key: str, value: Any, wanted: str) -> bool:
         """Return whether the browser itself, not the reader, set a field from what it showed before."""
@@ -249,40 +257,38 @@ class Sync:
         if isinstance(wanted, Gone):
             return field in self.parts[name].filled
         sources = [one for one, other in self._links() if other == key and one in self._flat]
-        judged = [self._refusal(*self._flat[source], value) for source in sources]
+        judged = [self._refusal(source, value) for source in sources]
         return wanted == NOTHING and any(not one or isinstance(one, Gone) for one in judged)
 
     def _values_of(self, key: str, kept: Mapping[str, Any]) -> Iterator[Any]:
         """Yield what a field holds now, and what a page sets it to; of an event, what happened."""
-        name, field = self._flat[key]
-        now, event = getattr(self.parts[name], field), self._is_event(key)
+        now, event = self._now(key), self._is_event(key)
         yield now[1] if event else now
-        if key in kept and not event:
-            yield kept[key]
-        elif key in kept and not self._refusal(name, field, kept[key][1]):
-            yield kept[key][1]
+        if key in kept and not (event and self._refusal(key, kept[key][1])):
+            yield kept[key][1] if event else kept[key]
 
     def _overtaken(self, key: str, value: Any) -> bool:
         """Return whether the reader has since changed what an event had set by a link."""
         # While Python is busy both come in one message: what the event set is a field, which holds what came last.
-        targets = (self._flat[target] for source, target in self._links() if source == key)
-        return not all(equal(value, getattr(self.parts[part], field)) for part, field in targets)
+        targets = (target for source, target in self._links() if source == key)
+        return not all(equal(value, self._now(target)) for target in targets)
 
-    def _fire(self, name: str, field: str, happened: Any) -> None:
+    def _fire(self, key: str, happened: Any) -> None:
         """Let an event happen, unless no page can send it now."""
-        wanted = self._refusal(name, field, happened[1])
-        if not wanted and self._overtaken(f"{name}_{field}", happened[1]):
-            self._pass_over(f"{name}_{field}", happened)
+        wanted = self._refusal(key, happened[1])
+        if not wanted and self._overtaken(key, happened[1]):
+            self._pass_over(key, happened)
         elif not wanted:
+            name, field = self._flat[key]
             self._update(name, {field: happened})
-        elif not equal(happened, getattr(self.parts[name], field)):
-            self._refuse(f"{name}_{field}", happened, wanted)
+        elif not equal(happened, self._now(key)):
+            self._refuse(key, happened, wanted)
 
     def _refuse(self, key: str, value: Any, wanted: str) -> None:
         """Tell the reader of a value that is not taken."""
         name, field = self._flat[key]
-        told = _gone if isinstance(wanted, Gone) else _not_understood
-        self._fail(told(self.parts[name].title or f"{name}, {field}", wanted))
+        told = GONE if isinstance(wanted, Gone) else NOT_UNDERSTOOD
+        self._fail(ValueError(told.format(self.parts[name].title or f"{name}, {field}", wanted)))
         if self._is_event(key) and is_event(value):
             self._pass_over(key, value)
         else:
@@ -295,8 +301,7 @@ class Sync:
 
     def _show_again(self, key: str) -> None:
         """Let all hosts show what a field holds, not what the page sent."""
-        name, field = self._flat[key]
-        self._pending.setdefault(key, getattr(self.parts[name], field))
+        self._pending.setdefault(key, self._now(key))
 
     def _update(self, name: str, fields: dict[str, Any]) -> None:
         """Set fields of a component, or tell what is wrong with them."""
@@ -305,35 +310,23 @@ class Sync:
         except ValueError as error:
             self._fail(error)
 
-    def _sorted(self, changes: Mapping[str, Any], *, events: bool) -> dict[str, dict[str, Any]]:
-        """Return the changed fields by component, as these were declared: only events, or only the rest."""
-        parts: dict[str, dict[str, Any]] = {}
-        for key, (name, field) in self._flat.items():
-            if key in changes and isinstance(self.parts[name].param[field], Event) is events:
-                parts.setdefault(name, {})[field] = changes[key]
-        return parts
-
-    def _note_for(self, name: str) -> Callable[..., None]:
-        """Return a watcher that passes a component's changes on to the hosts."""
-
-        def note(*changes: Any) -> None:
-            with self.batch():
-                self._pending |= {f"{name}_{change.name}": change.new for change in changes}
-
-        return note
+    def _changed(self, name: str, *changes: Any) -> None:
+        """Keep a component's changes for the hosts."""
+        with self.batch():
+            self._pending |= {f"{name}_{change.name}": change.new for change in changes}
 
     def _flush(self) -> None:
         """Send what was set to every host, and which messages that takes into account."""
         changes, self._pending = self._pending, {}
         if changes:
             for view in self._views.values():
-                view.push({"stage_heard": self._heard} | changes)
+                view.push({"stage_heard": self._stage.heard} | changes)
 
 
 def is_plain(value: Any, depth: int = DEEPEST) -> bool:
     """Return whether a value is what JSON can hold, and neither huge nor deep."""
     if isinstance(value, str):
-        return len(value) <= LONGEST and _is_text(value)
+        return len(value) <= LONGEST and not HALF.search(value)
     if isinstance(value, bool) or value is None:
         return True
     if isinstance(value, int | float):
@@ -346,15 +339,6 @@ def is_plain(value: Any, depth: int = DEEPEST) -> bool:
             for key, item in value.items()
         )
     return False
-
-
-def _is_text(value: str) -> bool:
-    """Return whether a text can be written: JSON can hold halves of characters, which nothing can draw or save."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _is_of(kind: param.Parameter[Any], value: Any) -> bool:
@@ -374,19 +358,3 @@ def is_event(value: Any, *, earlier: bool = True) -> bool:
         return False
     merged = value[2] if len(value) > 2 else []
     return isinstance(merged, list | tuple) and all(is_event(one, earlier=False) for one in merged)
-
-
-def _not_understood(what: str, wanted: str) -> ValueError:
-    """Return what a reader is told of a message that no page of ours sends."""
-    message = (
-        f"The page sent something that is not understood: {what} takes {wanted}. "
-        "This was not changed; try again, or reload the page."
-    )
-    return ValueError(message)
-
-
-def _gone(what: str, wanted: str) -> ValueError:
-    """Return what a reader is told who was faster than what is shown."""
-    return ValueError(
-        f"What was shown has changed meanwhile: {what} takes {wanted} now. Pick again."
-    )

@@ -21,39 +21,33 @@ class Shell(Component):
     sent: ClassVar[Mapping[str, Rule]] = {
         "tabs": rules.tabs,
         "view": rules.view,
-        "file_taken": rules.count,
         "told": rules.count,
         "repeated": rules.repeats,
     }
 
     subtitle = param.String("", doc="One line under the heading, such as cohort and size.")
-    layout = Field(default=None, doc="Where the components stand; see `Dashboard`.")
-    kinds = Field(default={}, instantiate=True, doc="Name of each component to its kind.")
-    tabs = Field(default={}, instantiate=True, doc="Id of each tab group to the open tab.")
-    links = Field(default=[], instantiate=True, doc="Pairs of 'component.field', kept equal.")
-    cases = Field(default=[], instantiate=True, doc="Values that a saved page switches between.")
+    layout = Field(None, doc="Where the components stand; see `Dashboard`.")
+    kinds = Field({}, doc="Name of each component to its kind.")
+    tabs = Field({}, doc="Id of each tab group to the open tab.")
+    links = Field([], doc="Pairs of 'component.field', kept equal.")
+    cases = Field([], doc="Values that a saved page switches between.")
     saved = param.Boolean(default=False, doc="True in a saved page, where no Python answers.")
     addressed = Field(
-        default=[],
-        instantiate=True,
+        [],
         doc="[key, component, field, range or None, first value] of what the page's address carries.",
     )
-    menu = Field(default=[], instantiate=True, doc="[key, label, help] of dashboards to turn to.")
+    menu = Field([], doc="[key, label, help] of dashboards to turn to.")
     here = param.String("", doc="Which of them this is.")
     view = param.String("", doc="Which of them the reader asks for.")
     unsaved = param.Boolean(default=False, doc="Whether work would be lost with the page.")
     footer = param.String("", doc="Small print under the last section.")
     file = param.Bytes(b"", doc="A file on its way to the reader.")
-    file_sent = Field(default=[0, None], instantiate=True, doc="[count, {name, mime}] of the file.")
-    file_taken = Event(doc="The browser has saved the file.")
+    file_sent = Field([0, None], doc="[count, {name, mime}] of the file.")
+    file_taken = Event(rules.count, doc="The browser has saved the file.")
     # How a page and Python tell answers that are out of date: see `keeping` in ``static/stage.js``.
     told = param.Integer(0, doc="Number of the newest message of a page.")
     heard = param.Integer(0, doc="The largest of them that Python has taken.")
-    repeated = Field(
-        default=[0, []],
-        instantiate=True,
-        doc="[count, names] of fields that a page showed again.",
-    )
+    repeated = Field([0, []], doc="[count, names] of fields that a page showed again.")
 
 
 class Form(Component):
@@ -63,29 +57,21 @@ class Form(Component):
     # note), ``label``, and as needed ``help``, ``min``, ``max``, ``step``, ``options`` (values, or ``[value, label]``
     # pairs), ``suggestions`` (for text), ``placeholder``, ``primary``, ``danger``, ``disabled``, ``wide``, ``rows``.
 
-    kind: ClassVar[str] = "form"
-    sent: ClassVar[Mapping[str, Rule]] = {"values": rules.values, "pressed": rules.button}
+    sent: ClassVar[Mapping[str, Rule]] = {"values": rules.values}
 
-    controls = Field(default=[], instantiate=True, doc="The controls, in order.")
-    values = Field(default={}, instantiate=True, doc="Name of the control to its value.")
-    errors = Field(default={}, instantiate=True, doc="Name of the control to what is wrong.")
+    controls = Field([], doc="The controls, in order.")
+    values = Field({}, doc="Name of the control to its value.")
+    errors = Field({}, doc="Name of the control to what is wrong.")
     busy = param.Boolean(default=False, doc="While true every control is disabled.")
     inline = param.Boolean(
         default=False, doc="Controls side by side instead of one under the other."
     )
-    pressed = Event(doc="A button was pressed: its name. Values have arrived before.")
+    pressed = Event(rules.button, doc="A button was pressed: its name. Values have arrived before.")
     needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
 
 class Status(Component):
     """What is going on: at work with progress, done with a way back, an error in plain words."""
-
-    kind: ClassVar[str] = "status"
-    sent: ClassVar[Mapping[str, Rule]] = {
-        "cancel": rules.nothing,
-        "seen": rules.nothing,
-        "pressed": rules.action,
-    }
 
     state_now: Any = param.Selector(
         default="idle", objects=["idle", "busy", "done", "info", "error"], doc="What to show."
@@ -93,27 +79,25 @@ class Status(Component):
     message = param.String("", doc="One or two plain sentences.")
     progress = param.Number(None, allow_None=True, doc="0 to 1; None while unknown.")
     can_cancel = param.Boolean(default=False, doc="Whether a cancel button is shown while busy.")
-    actions = Field(default=[], instantiate=True, doc="Pairs [name, label] of buttons, as undo.")
-    cancel = Event(doc="The reader wants the work to stop.")
+    actions = Field([], doc="Pairs [name, label] of buttons, as undo.")
+    cancel = Event(rules.nothing, doc="The reader wants the work to stop.")
     waiting = param.Boolean(default=False, doc="Whether work waits for a browser that shows it.")
-    seen = Event(doc="A browser shows the dashboard while work waits for that.")
-    pressed = Event(doc="An action was pressed: its name.")
+    seen = Event(rules.nothing, doc="A browser shows the dashboard while work waits for that.")
+    pressed = Event(rules.action, doc="An action was pressed: its name.")
     needs_python = param.Boolean(default=True, doc="Saved pages leave the part out.")
 
 
 class ClusterList(Component):
     """The clusters in a strip, with number and share of patients; one is selected."""
 
-    kind: ClassVar[str] = "cluster_list"
     sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.item, "others": rules.items}
 
     items = Field(
-        default=[],
-        instantiate=True,
+        [],
         doc="Dicts: id (int), name, n (number, or text such as '<11'), share (0..1 or None), note; more (text).",
     )
     selected = param.Integer(None, allow_None=True, doc="Id of the selected cluster.")
-    others = Field(default=[], instantiate=True, doc="Ids added by shift-click or shift-enter.")
+    others = Field([], doc="Ids added by shift-click or shift-enter.")
     row_name = param.String("patients", doc="What is counted.")
     comparable = param.Boolean(default=True, doc="Whether Shift adds clusters to `others`.")
 
@@ -123,13 +107,11 @@ class Relevance(Component):
 
     # ``r = balance * log(mu) + (1 - balance) * log(mu / overall)`` (Ruffini et al. 2017, section 4).
 
-    kind: ClassVar[str] = "relevance"
     sent: ClassVar[Mapping[str, Rule]] = {
         "balance": rules.share,
         "sort": rules.order_of(*RELEVANCE_COLUMNS),
         "search": rules.words,
         "code": rules.code_or_none,
-        "pick": rules.code,
         "spread": rules.spread,
         "spread_total": rules.total,
     }
@@ -137,28 +119,26 @@ class Relevance(Component):
 
     centers = param.Bytes(b"", doc="float32, clusters x codes: the share of each code; NaN hides.")
     overall = param.Bytes(b"", doc="float32, one per code; empty: weights times centers.")
-    weights = Field(default=[], instantiate=True, doc="Share of each cluster.")
-    codes = Field(default=[], instantiate=True, doc="Codes, one per column of centers.")
-    titles = Field(default=[], instantiate=True, doc="What each code means.")
-    names = Field(default=[], instantiate=True, doc="Name of each cluster, in the rows' order.")
+    weights = Field([], doc="Share of each cluster.")
+    codes = Field([], doc="Codes, one per column of centers.")
+    titles = Field([], doc="What each code means.")
+    names = Field([], doc="Name of each cluster, in the rows' order.")
     cluster = param.Integer(0, allow_None=True, doc="Row of centers that is shown.")
     balance = param.Number(0.6, bounds=(0, 1), doc="Lambda: 1 ranks by share, 0 by lift.")
-    sort = Field(default=["relevance", "desc"], instantiate=True, doc="[column, asc or desc].")
+    sort = Field(["relevance", "desc"], doc="[column, asc or desc].")
     top = param.Integer(25, bounds=(1, None), doc="Number of rows shown.")
     search = param.String("", doc="Only codes or titles with every one of these words.")
     code = param.String("", doc="The code that is marked.")
     counts = param.Bytes(b"", doc="int32, clusters x codes: records with the code; -1 hides.")
     size = param.Integer(0, doc="Number of records; what `counts` sum to, where none is hidden.")
     totals = param.Bytes(b"", doc="int32, one per code: how often it occurs; bars then show this.")
-    empty = Field(default=[], instantiate=True, doc="Rows of centers that stand for nothing.")
-    labels = Field(
-        default={}, instantiate=True, doc="Words for columns and keys; see relevance.js."
-    )
+    empty = Field([], doc="Rows of centers that stand for nothing.")
+    labels = Field({}, doc="Words for columns and keys; see relevance.js.")
     download = param.String("", doc="File name without ending: a button saves the rows as CSV.")
     spreads = param.Boolean(default=False, doc="Whether the browser keeps `spread` up to date.")
-    spread = Field(default=[], instantiate=True, doc="Part of each cluster in the marked code.")
+    spread = Field([], doc="Part of each cluster in the marked code.")
     spread_total = param.Integer(None, allow_None=True, doc="How often the marked code occurs.")
-    pick = Event(doc="A code was picked.")
+    pick = Event(rules.code, doc="A code was picked.")
 
 
 class Heat(Component):
@@ -166,20 +146,19 @@ class Heat(Component):
 
     # Fill it with `lvmkit_widgets.ui.heatmap.heat_fields`.
 
-    kind: ClassVar[str] = "heat"
-    sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.cell, "code": rules.column_or_none}
+    sent: ClassVar[Mapping[str, Rule]] = {"code": rules.column_or_none}
 
     cells = param.Bytes(b"", doc="uint8, rows x columns, 255 is one.")
-    columns = Field(default=[], instantiate=True, doc="Dicts: code, title.")
-    bands = Field(default=[], instantiate=True, doc="Dicts: id, name, start, stop (rows), n.")
+    columns = Field([], doc="Dicts: code, title.")
+    bands = Field([], doc="Dicts: id, name, start, stop (rows), n.")
     per_row = param.Number(1.0, doc="Patients that one row stands for, on average.")
-    hidden = Field(default=[], instantiate=True, doc="Pairs [id, column] that are not shown.")
+    hidden = Field([], doc="Pairs [id, column] that are not shown.")
     coarse = param.Boolean(default=False, doc="Whether cells are rounded, so that none counts.")
     selected = param.Integer(None, allow_None=True, doc="Id of the marked cluster.")
     code = param.String("", doc="The code that is marked.")
     height = param.Integer(420, bounds=(80, None), doc="Height of the picture in pixels.")
     row_name = param.String("patients", doc="What a row is.")
-    pick = Event(doc="A cell was picked: {cluster, code}.")
+    pick = Event(rules.cell, doc="A cell was picked: {cluster, code}.")
 
 
 class Table(Component):
@@ -189,21 +168,19 @@ class Table(Component):
     # needed ``help``, ``digits``, ``max`` (for bar). A cell is a number, None, or text; text in a column of numbers,
     # such as '<11', is shown as it is and sorts below all numbers.
 
-    kind: ClassVar[str] = "table"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.row,
-        "pick": rules.row,
         "sort": rules.order_of(),
         "page": rules.page,
         "search": rules.words,
     }
     filled: ClassVar[frozenset[str]] = frozenset({"selected"})
 
-    columns = Field(default=[], instantiate=True, doc="The columns, in order.")
-    rows = Field(default=[], instantiate=True, doc="Dicts: key of the column to the cell.")
+    columns = Field([], doc="The columns, in order.")
+    rows = Field([], doc="Dicts: key of the column to the cell.")
     key = param.String("", doc="Column that names a row; empty: rows cannot be picked.")
-    selected = Field(default=None, doc="Key of the marked row.")
-    sort = Field(default=["", "desc"], instantiate=True, doc="[column, asc or desc].")
+    selected = Field(None, doc="Key of the marked row.")
+    sort = Field(["", "desc"], doc="[column, asc or desc].")
     page = param.Integer(0, bounds=(0, None), doc="Page shown, from 0.")
     page_size = param.Integer(15, bounds=(1, None), doc="Rows of a page.")
     total = param.Integer(None, allow_None=True, doc="Set: Python pages, and rows are one page.")
@@ -211,26 +188,21 @@ class Table(Component):
     searchable = param.Boolean(default=False, doc="Whether a search box is shown.")
     empty = param.String("Nothing to show.", doc="Shown in place of no rows.")
     download = param.String("", doc="File name: a button saves the rows as CSV, as shown.")
-    pick = Event(doc="A row was picked: its key.")
+    pick = Event(rules.row, doc="A row was picked: its key.")
 
 
 class Picture(Component):
     """An SVG picture; marks that link to ``#name=value`` can be picked by mouse and keyboard."""
 
-    kind: ClassVar[str] = "picture"
-    sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.link}
-
     svg = param.String("", doc="The picture; scripts in it are removed.")
     alt = param.String("", doc="What the picture shows, for readers who cannot see it.")
     caption = param.String("", doc="Text under the picture.")
     download = param.String("", doc="File name without ending: buttons save SVG and PNG.")
-    pick = Event(doc="A mark was picked: {name: value} of its link.")
+    pick = Event(rules.link, doc="A mark was picked: {name: value} of its link.")
 
 
 class Text(Component):
     """Paragraphs, lists ('- '), headings ('## '), ``**bold**`` and ```code``` as plain text."""
-
-    kind: ClassVar[str] = "text"
 
     text = param.String("", doc="The text; an empty line ends a paragraph.")
     tone: Any = param.Selector(
@@ -241,76 +213,61 @@ class Text(Component):
 class StepSlider(Component):
     """A slider over a few named steps, such as fitted models."""
 
-    kind: ClassVar[str] = "step_slider"
     sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.place_in("options")}
 
     label = param.String("", doc="What is chosen.")
-    options = Field(default=[], instantiate=True, doc="Dicts: label, and note for small print.")
+    options = Field([], doc="Dicts: label, and note for small print.")
     selected = param.Integer(0, bounds=(0, None), doc="Place of the chosen step, from 0.")
 
 
 class TopicMap(Component):
     """Topics as circles, as far from each other as their words differ, and the topics of a term."""
 
-    kind: ClassVar[str] = "topic_map"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.item,
         "other": rules.item_or_none,
         "term": rules.code_or_none,
-        "seen": rules.words,
     }
 
-    items = Field(
-        default=[],
-        instantiate=True,
-        doc="Dicts: id, name, label (with the id), x, y, share (None hides), empty.",
-    )
+    items = Field([], doc="Dicts: id, name, label (with the id), x, y, share (None hides), empty.")
     selected = param.Integer(None, allow_None=True, doc="Id of the selected topic.")
     other = param.Integer(None, allow_None=True, doc="Id of the topic to compare with.")
     term = param.String("", doc="The term whose topics are shown.")
-    spread = Field(default=[], instantiate=True, doc="Part of each topic in the term.")
+    spread = Field([], doc="Part of each topic in the term.")
     total = param.Integer(None, allow_None=True, doc="How often the term occurs.")
     shares_of = param.String(
         "words", doc="What the shares are shares of; empty: weights of the model."
     )
     unread = param.String("", doc="Names a model whose documents are still to be read.")
-    seen = Event(doc="The browser shows a model whose documents are still to be read.")
+    seen = Event(rules.words, doc="The browser shows a model whose documents are still to be read.")
     download = param.String("topic-map", doc="File name without ending.")
 
 
 class TermComparison(Component):
     """Two topics face to face, from the numbers of a `Relevance`."""
 
-    kind: ClassVar[str] = "term_comparison"
-    sent: ClassVar[Mapping[str, Rule]] = {
-        "first": rules.topic,
-        "second": rules.topic,
-        "pick": rules.code,
-    }
+    sent: ClassVar[Mapping[str, Rule]] = {"first": rules.topic, "second": rules.topic}
 
     source = param.String("relevance", doc="Name of the component that holds the numbers.")
     first = param.Integer(None, allow_None=True, doc="Id of a topic.")
     second = param.Integer(None, allow_None=True, doc="Id of the topic to compare with.")
     top = param.Integer(12, bounds=(1, None), doc="Number of terms on each side.")
-    pick = Event(doc="A term was picked.")
+    pick = Event(rules.code, doc="A term was picked.")
 
 
 class DocumentList(Component):
     """The documents that stand for a topic, with its words marked in their texts."""
 
-    kind: ClassVar[str] = "document_list"
-    sent: ClassVar[Mapping[str, Rule]] = {"open": rules.document, "opened": rules.nothing}
+    sent: ClassVar[Mapping[str, Rule]] = {"opened": rules.nothing}
 
     items = Field(
-        default={},
-        instantiate=True,
-        doc="Id of the topic to dicts: row, title, about, share, text, cut (there is more).",
+        {}, doc="Id of the topic to dicts: row, title, about, share, text, cut (there is more)."
     )
-    marks = Field(default={}, instantiate=True, doc="Id of the topic to words that are marked.")
+    marks = Field({}, doc="Id of the topic to words that are marked.")
     topic = param.Integer(None, allow_None=True, doc="Id of the topic that is shown.")
-    opened = Field(default=None, doc="Row and whole text of one document.")
+    opened = Field(None, doc="Row and whole text of one document.")
     hint = param.String("", doc="Shown where the documents of the topic are not known.")
-    open = Event(doc="The whole text of a row is wanted.")
+    open = Event(rules.document, doc="The whole text of a row is wanted.")
 
 
 class TreeOutline(Component):
@@ -318,43 +275,39 @@ class TreeOutline(Component):
 
     # Only the rows in view are drawn. The numbers of codes are those of a `Relevance`, whose rows are `held`.
 
-    kind: ClassVar[str] = "tree_outline"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.place_in("children"),
         "row": rules.node_row,
         "opened": rules.places_in("children"),
         "frontier": rules.frontier,
         "code": rules.words,
-        "cut": rules.cut,
     }
     filled: ClassVar[frozenset[str]] = frozenset({"row"})
 
-    children = Field(default=[], instantiate=True, doc="Nodes to lists of their parts; 0: root.")
-    sizes = Field(default=[], instantiate=True, doc="Rows of each node, or text such as '<11'.")
-    weights = Field(default=[], instantiate=True, doc="Share of each node; None hides.")
-    hints = Field(default=[], instantiate=True, doc="Words that stand for nodes without a name.")
-    names = Field(default={}, instantiate=True, doc="Number of a node to its name.")
-    strength = Field(default=[], instantiate=True, doc="How clear each split is, 0 to 1, or None.")
-    support = Field(default=[], instantiate=True, doc="How well it reappears, up to 1, or None.")
-    reasons = Field(default=[], instantiate=True, doc="Why leaves are leaves: different texts.")
-    why = Field(default=[], instantiate=True, doc="Place in `reasons` for each node, or None.")
+    children = Field([], doc="Nodes to lists of their parts; 0: root.")
+    sizes = Field([], doc="Rows of each node, or text such as '<11'.")
+    weights = Field([], doc="Share of each node; None hides.")
+    hints = Field([], doc="Words that stand for nodes without a name.")
+    names = Field({}, doc="Number of a node to its name.")
+    strength = Field([], doc="How clear each split is, 0 to 1, or None.")
+    support = Field([], doc="How well it reappears, up to 1, or None.")
+    reasons = Field([], doc="Why leaves are leaves: different texts.")
+    why = Field([], doc="Place in `reasons` for each node, or None.")
     row_name = param.String("patients", doc="What is counted.")
     column_name = param.String("code", doc="What is searched for.")
     source = param.String("relevance", doc="Name of the component that holds codes and numbers.")
-    held = Field(default=None, doc="Nodes that the rows of the source stand for; None: all.")
+    held = Field(None, doc="Nodes that the rows of the source stand for; None: all.")
     row = param.Integer(None, allow_None=True, doc="Row of the source that shows `selected`.")
     selected = param.Integer(0, allow_None=True, doc="Number of the node that is picked.")
-    opened = Field(default=[], instantiate=True, doc="Nodes whose parts are shown.")
-    frontier = Field(default=[], instantiate=True, doc="Nodes of the cut, from left to right.")
+    opened = Field([], doc="Nodes whose parts are shown.")
+    frontier = Field([], doc="Nodes of the cut, from left to right.")
     code = param.String("", doc="The code whose branches are shown.")
-    found = Field(default={}, instantiate=True, doc="code, and n: how often each node has it.")
-    cut = Event(doc="The cut is to change: {level}, {prune: node} or {split: node}.")
+    found = Field({}, doc="code, and n: how often each node has it.")
+    cut = Event(rules.cut, doc="The cut is to change: {level}, {prune: node} or {split: node}.")
 
 
 class Breadcrumb(Component):
     """The way from the root of a `TreeOutline` to the node that is picked, and what is known of it."""
-
-    kind: ClassVar[str] = "breadcrumb"
 
     source = param.String("tree", doc="Name of the tree.")
 
@@ -362,56 +315,44 @@ class Breadcrumb(Component):
 class SplitContrast(Component):
     """What tells the two parts of a node of a `TreeOutline` apart, from the numbers of a `Relevance`."""
 
-    kind: ClassVar[str] = "split_contrast"
-    sent: ClassVar[Mapping[str, Rule]] = {"pick": rules.code}
-
     source = param.String("tree", doc="Name of the tree.")
     top = param.Integer(10, bounds=(1, None), doc="Number of codes on each side.")
-    pick = Event(doc="A code was picked.")
+    pick = Event(rules.code, doc="A code was picked.")
 
 
 class PhenotypeCards(Component):
     """Phenotypes as cards: scores of features by mode, patients at each score, name, note and mark."""
 
-    kind: ClassVar[str] = "phenotype_cards"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.item,
         "other": rules.item_or_none,
         "sort": rules.one_of("id", "share", "weight", "size", "name"),
         "show": rules.one_of("all", "yes", "no", "open"),
         "search": rules.words,
-        "edit": rules.edit,
     }
 
     items = Field(
-        default=[],
-        instantiate=True,
+        [],
         doc="Dicts: id, hint, weight, size, features (for each mode pairs of place and score), counts (patients at "
         "each level, or text such as '<11'), n_with_score, share (None hides), alike (pairs of id and cosine).",
     )
-    modes = Field(default=[], instantiate=True, doc="Dicts: name, codes, titles, low, high.")
-    levels = Field(default=[], instantiate=True, doc="Scores that patients can have, ascending.")
-    annotations = Field(
-        default={}, instantiate=True, doc="Id to name, note, mark (yes or no), by, on."
-    )
-    both = Field(default=[], instantiate=True, doc="Patients with two phenotypes; None hides.")
-    likeness = Field(
-        default=[], instantiate=True, doc="Cosine of every phenotype with every other."
-    )
-    total = Field(default=None, doc="Number of patients, or text such as '<11'.")
+    modes = Field([], doc="Dicts: name, codes, titles, low, high.")
+    levels = Field([], doc="Scores that patients can have, ascending.")
+    annotations = Field({}, doc="Id to name, note, mark (yes or no), by, on.")
+    both = Field([], doc="Patients with two phenotypes; None hides.")
+    likeness = Field([], doc="Cosine of every phenotype with every other.")
+    total = Field(None, doc="Number of patients, or text such as '<11'.")
     row_name = param.String("patients", doc="What is counted.")
     selected = param.Integer(None, allow_None=True, doc="Id of the phenotype that is picked.")
     other = param.Integer(None, allow_None=True, doc="Id of the phenotype to compare it with.")
     sort = param.String("id", doc="Order: id, share, weight, size or name.")
     show = param.String("all", doc="Marks that are shown: all, yes, no or open.")
     search = param.String("", doc="Only cards that have every one of these words.")
-    edit = Event(doc="An annotation is edited: {id, field, value}.")
+    edit = Event(rules.edit, doc="An annotation is edited: {id, field, value}.")
 
 
 class PhenotypePair(Component):
     """Two phenotypes side by side, from the cards of a `PhenotypeCards`."""
-
-    kind: ClassVar[str] = "phenotype_pair"
 
     source = param.String("cards", doc="Name of the component that holds the cards.")
 
@@ -419,7 +360,6 @@ class PhenotypePair(Component):
 class Covariates(Component):
     """Clusters of covariates at one ν: what they speak for, how strongly, and where a covariate is."""
 
-    kind: ClassVar[str] = "covariates"
     sent: ClassVar[Mapping[str, Rule]] = {
         "selected": rules.covariate_cluster,
         "covariate": rules.place_in("names", or_none=True),
@@ -427,14 +367,14 @@ class Covariates(Component):
         "page": rules.cluster_page,
     }
 
-    names = Field(default=[], instantiate=True, doc="What covariates are called.")
-    classes = Field(default=[], instantiate=True, doc="Names of the classes.")
+    names = Field([], doc="What covariates are called.")
+    classes = Field([], doc="Names of the classes.")
     labels = param.Bytes(b"", doc="int32, one per covariate: number of its cluster.")
     weights = param.Bytes(b"", doc="float32, classes x clusters: weight of each cluster.")
     alone = param.Bytes(b"", doc="float32, classes x covariates: weights at the smallest ν.")
     selected = param.Integer(None, allow_None=True, doc="Number of the cluster that is picked.")
     covariate = param.Integer(None, allow_None=True, doc="Place of the covariate that was found.")
-    sort = Field(default=["odds", "desc"], instantiate=True, doc="[column, asc or desc].")
+    sort = Field(["odds", "desc"], doc="[column, asc or desc].")
     page = param.Integer(0, bounds=(0, None), doc="Page shown, from 0.")
     page_size = param.Integer(12, bounds=(1, None), doc="Rows of a page.")
     step = param.Integer(0, doc="Place of the solution; a saved page looks pictures up by it.")
@@ -444,8 +384,6 @@ class Covariates(Component):
 class CovariateCluster(Component):
     """The cluster that is picked in a `Covariates`: its weights by class, and its covariates."""
 
-    kind: ClassVar[str] = "covariate_cluster"
-
     source = param.String("clusters", doc="Name of the component that holds the clusters.")
     least_nu = param.String("", doc="The smallest ν, at which covariates are weighed one by one.")
 
@@ -453,7 +391,6 @@ class CovariateCluster(Component):
 class TensorSlices(Component):
     """A slice of the clusters' means or discriminants; which one is chosen in the browser."""
 
-    kind: ClassVar[str] = "tensor_slices"
     sent: ClassVar[Mapping[str, Rule]] = {
         "cluster": rules.place_in("clusters"),
         "show": rules.one_of("mean", "difference", "discriminant"),
@@ -465,26 +402,20 @@ class TensorSlices(Component):
         "entry": rules.entry,
     }
 
-    modes = Field(default=[], instantiate=True, doc="Dicts: name, labels (one for each place).")
-    clusters = Field(default=[], instantiate=True, doc="Names of the clusters.")
+    modes = Field([], doc="Dicts: name, labels (one for each place).")
+    clusters = Field([], doc="Names of the clusters.")
     means = param.Bytes(b"", doc="float32, clusters x entries, last mode fastest; NaN hides.")
     discriminants = param.Bytes(b"", doc="float32, clusters but the first x entries; NaN hides.")
     selected = param.Bytes(b"", doc="uint8, one per entry: whether it is selected.")
-    hidden = Field(default=[], instantiate=True, doc="Clusters that are not shown.")
+    hidden = Field([], doc="Clusters that are not shown.")
     cluster = param.Integer(0, allow_None=True, doc="Cluster that is shown.")
     show = param.String("mean", doc="mean, difference (from cluster 0) or discriminant.")
     rows = param.Integer(0, doc="Mode that runs down.")
     columns = param.Integer(1, doc="Mode that runs across.")
-    at = Field(default=[], instantiate=True, doc="For each mode the place of the slice.")
+    at = Field([], doc="For each mode the place of the slice.")
     scale = param.String("all", doc="Values of full color: all, slice or row.")
     outlined = param.Boolean(default=True, doc="Whether selected entries are outlined.")
     entry = param.Integer(None, allow_None=True, doc="Entry that is picked.")
 
 
-_EVERY = (Form, Status, ClusterList, Relevance, Heat, Table, Picture, Text)
-_TOPICS = (StepSlider, TopicMap, TermComparison, DocumentList)
-_TREES = (TreeOutline, Breadcrumb, SplitContrast)
-_CARDS = (PhenotypeCards, PhenotypePair)
-_COVARIATES = (Covariates, CovariateCluster)
-_OTHERS = (*_TREES, *_CARDS, *_COVARIATES, TensorSlices)
-WIDGETS: dict[str, type[Component]] = {kind.kind: kind for kind in (*_EVERY, *_TOPICS, *_OTHERS)}
+WIDGETS = {kind.kind: kind for kind in Component.__subclasses__() if kind is not Shell}
