@@ -11,4 +11,4 @@ def test_a_hidden_count_tells_no_more_than_that_it_is_small_or_hidden():
 
 
 def test_numbers_are_rounded_to_a_part_of_their_span():
-    assert coarse([1234.5678, 1734.5], 500.0).tolist() == [1235.0, 1734.0]
+    assert coarse([1234.5678, 1734.5]).tolist() == [1235.0, 1734.0]

@@ -536,6 +536,7 @@ BY_ENTRY: Mapping[str, Callable[[], dict[str, Any]]] = {
     "lvmkit_widgets.TopicRelevance": lambda: {"model_or_models": fitted("SingleTopic")},
     "lvmkit_widgets.TreeNavigator": lambda: {"t": fitted("SpectralTree"), "cohort": anndata()},
     "lvmkit_widgets.Workbench": lambda: {"cohort_or_path": anndata(), "k": 2},
+    "lvmkit_widgets.Workbench.open_view": _few(key="tree"),
     "lvmkit_widgets.Dashboard": lambda: {
         "components": {"words": Text(text="a")},
         "layout": "words",
