@@ -17,9 +17,9 @@ from lvmkit_widgets.ui.export import (
     Export,
     page_export,
     steps_export,
+    table_export,
     written,
 )
-from lvmkit_widgets.ui.tables import table_export
 
 PHENOTYPES = "Name, mark, weight, and how many patients have which score."
 FEATURES = "Every feature of every phenotype with its score."

@@ -39,8 +39,7 @@ class _Closed(OutputTransform):
         """Change the headers; the rest stays as it is."""
         for name in [name for name in headers if name.startswith("Access-Control-")]:
             del headers[name]
-        for name, value in HEADERS.items():
-            headers[name] = value
+        headers.update(HEADERS)
         return status_code, headers, chunk
 
 
@@ -107,17 +106,15 @@ class AccessRules:
             reason = self.refusal(request)
             welcome = not reason and self.token is not None and self._brings_token(request)
             forget_secrets(request)
-            if reason:
-                return application.get_handler_delegate(request, _Answer, {"text": reason})
             if welcome:
                 cookie = {"name": self.cookie, "secret": self.secret}
                 return application.get_handler_delegate(request, _Welcome, cookie)
-            answer = _answer_without_page(request)
+            answer = {"text": reason} if reason else _answer_without_page(request)
             if answer is None and request.path == "/" and (text := self.full()):
                 answer = {"text": text, "status": 503}
-            if answer is not None:
-                return application.get_handler_delegate(request, _Answer, answer)
-            return find(request, **options)
+            if answer is None:
+                return find(request, **options)
+            return application.get_handler_delegate(request, _Answer, answer)
 
         application.find_handler = find_guarded  # type: ignore[method-assign]
         application.add_transform(_Closed)
@@ -151,16 +148,10 @@ class AccessRules:
     def _knows_token(self, request: HTTPServerRequest) -> bool:
         """Return whether the request brings the token or the cookie that stands for it."""
         header = request.headers.get(TOKEN_HEADER, "")
-        return (
-            self._brings_token(request)
-            or _same(header, self.token or "")
-            or _same(self._cookie(request), self.secret)
-        )
-
-    def _cookie(self, request: HTTPServerRequest) -> str:
-        """Return the cookie's value."""
-        # As browsers read them: what other programs of this host keep need not be to a standard's taste.
-        return parse_cookie(request.headers.get("Cookie", "")).get(self.cookie, "")
+        # Read as browsers do: what other programs of this host keep need not be to a standard's taste.
+        cookie = parse_cookie(request.headers.get("Cookie", "")).get(self.cookie, "")
+        known = self._brings_token(request) or _same(header, self.token or "")
+        return known or _same(cookie, self.secret)
 
 
 def check_token(token: str) -> None:
