@@ -6,6 +6,7 @@ import hmac
 import logging
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -77,25 +78,19 @@ class _Welcome(RequestHandler):
         self.redirect(f"/?{query}" if query else "/")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)  # what is printed must not hold secrets
 class AccessRules:
     """Lets in who knows the token and comes from the page itself."""
 
-    def __init__(
-        self,
-        *,
-        token: str | None,
-        hosts: set[str] | None,
-        same_origin: bool = True,
-        cookie: str = "lvmkit",
-        full: Callable[[], str] = str,
-    ) -> None:
-        if token is not None:
-            check_token(token)
-        self.token = token
-        self.hosts = hosts
-        self.same_origin = same_origin
-        self.cookie = cookie
-        self.full = full
+    token: str | None
+    hosts: set[str] | None
+    same_origin: bool = True
+    cookie: str = "lvmkit"
+    full: Callable[[], str] = str
+
+    def __post_init__(self) -> None:
+        if self.token is not None:
+            check_token(self.token)
         self.secret = secrets.token_urlsafe(32)
 
     def protect(self, application: Application) -> None:

@@ -368,8 +368,6 @@ class Dashboard(Viewer):
         """
         return []
 
-    # -- inside ------------------------------------------------------------------------------
-
     def _fail(self, error: BaseException) -> None:
         """Show an error in plain words; the details go to the log."""
         if isinstance(error, Cancelled):

@@ -225,8 +225,6 @@ class TabbedDashboard(Dashboard, Generic[S]):
                         found.setdefault(name, {}).update(fields[name])
         return found if only else found | self._heading_fields(state)
 
-    # -- inside ------------------------------------------------------------------------------------
-
     def _do(self, answer: Any) -> None:
         """Show the state that an event leads to, or begin the work that it asks for."""
         if isinstance(answer, Job):
