@@ -43,6 +43,11 @@ S = TypeVar("S", bound=State)
 T = TypeVar("T")  # Of any state
 
 
+def always(_: Any) -> bool:
+    """Offer a file whatever the state is."""
+    return True
+
+
 @dataclass(frozen=True)
 class Export(Generic[T]):
     """A file that readers can take away."""
@@ -54,7 +59,7 @@ class Export(Generic[T]):
     help: str | None = None
     private: str = ""  # What to mind with rows of single people, said when it is handed over
     mark: str = " – private"  # Added to the label of a private file
-    offered: Callable[[T], bool] = lambda _: True  # Whether it can be made now
+    offered: Callable[[T], bool] = always  # Whether it can be made now
 
 
 def steps_export(help: str) -> Export[Any]:
