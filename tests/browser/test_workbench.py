@@ -79,6 +79,8 @@ def test_links_back_and_forward_lead_through_dashboards(page, address, open_page
     expect(other.locator(".lvm-menu [aria-current=page]")).to_have_text("Tree", timeout=60_000)
     expect(other).to_have_url(there)
     node = there.rpartition("node=")[2]
+    shown = other.locator(".lvm-tree_outline [aria-selected=true]")
+    expect(shown).to_have_attribute("data-id", node)
     assert address[1][-1].dashboards.board.state.node == int(node)
 
 

@@ -13,8 +13,14 @@ from lvmkit.disclosure.text import shown_count
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui import controls
-from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, steps_export
-from lvmkit_widgets.ui.tables import saved_model, table_export
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    StepsExportTab,
+    saved_model,
+    steps_export,
+    table_export,
+)
 from lvmkit_widgets.ui.tabs import Fields, taken_back
 from lvmkit_widgets.ui.widgets import Form
 from lvmkit_widgets.ui.words import refuse

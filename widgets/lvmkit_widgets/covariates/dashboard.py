@@ -21,7 +21,7 @@ from lvmkit_widgets.covariates.clusters_tab import (
 from lvmkit_widgets.covariates.export_tab import EXPORTS, NOTE
 from lvmkit_widgets.covariates.path_tab import PathForm
 from lvmkit_widgets.covariates.state import HeldSolutions, PathState, accuracies_told
-from lvmkit_widgets.ui.tables import NotedExportTab
+from lvmkit_widgets.ui.export import StepsExportTab
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.ui.words import counted, counted_unless_few, first_of, refuse
@@ -101,7 +101,7 @@ class CovariatePath(TabbedDashboard[PathState]):
         super().__init__(
             {"status": Status()},
             frame=[PathForm()],
-            tabs=[CovariateClustersTab(), MergesTab(), NotedExportTab(EXPORTS, lambda _: NOTE)],
+            tabs=[CovariateClustersTab(), MergesTab(), StepsExportTab(EXPORTS, lambda _: NOTE)],
             title="Clusters of covariates",
         )
         self.stage.layout = [

@@ -9,8 +9,7 @@ from lvmkit.charts._merges import speaks_for
 from lvmkit_widgets.covariates.clusters_tab import tree_fields
 from lvmkit_widgets.covariates.path_tab import draw_curves
 from lvmkit_widgets.covariates.state import PathState, accuracies_told, likelihoods
-from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
-from lvmkit_widgets.ui.tables import table_export
+from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export, table_export
 
 NOTE = (
     "Files hold weights, names of covariates and, where told, accuracies: nothing of single samples, and no counts "

@@ -23,7 +23,7 @@ from lvmkit_widgets.phenotypes.patients_tab import PhenotypePatientsTab
 from lvmkit_widgets.phenotypes.state import CardsState, reaching
 from lvmkit_widgets.phenotypes.tables import EXPORTS, note_of
 from lvmkit_widgets.ui import controls
-from lvmkit_widgets.ui.tables import NotedExportTab
+from lvmkit_widgets.ui.export import StepsExportTab
 from lvmkit_widgets.ui.tabs import StepsBar
 from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import counted, refuse, small_counts
@@ -90,7 +90,7 @@ class ScoreCards(ExplorerBelow[CardsState]):
         super().__init__(
             {"status": Status(), "left_out": Text(tone="note")},
             frame=[self._steps],
-            tabs=[*(part() for part in TABS), NotedExportTab(EXPORTS, note_of)],
+            tabs=[*(part() for part in TABS), StepsExportTab(EXPORTS, note_of)],
             title="Phenotypes",
         )
         self.stage.layout = [

@@ -13,8 +13,14 @@ import lvmkit
 from lvmkit.charts.score_card import score_card_chart, score_card_table
 from lvmkit.sustain.phenotypes import mode_name
 from lvmkit_widgets.phenotypes.state import MARKS, CardsState
-from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
-from lvmkit_widgets.ui.tables import saved_model, table_export
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    page_export,
+    saved_model,
+    steps_export,
+    table_export,
+)
 
 PHENOTYPES = "Name, mark, weight, and how many patients have which score."
 FEATURES = "Every feature of every phenotype with its score."

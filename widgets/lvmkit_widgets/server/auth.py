@@ -6,6 +6,7 @@ import hmac
 import logging
 import secrets
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -39,8 +40,7 @@ class _Closed(OutputTransform):
         """Change the headers; the rest stays as it is."""
         for name in [name for name in headers if name.startswith("Access-Control-")]:
             del headers[name]
-        for name, value in HEADERS.items():
-            headers[name] = value
+        headers.update(HEADERS)
         return status_code, headers, chunk
 
 
@@ -78,25 +78,19 @@ class _Welcome(RequestHandler):
         self.redirect(f"/?{query}" if query else "/")
 
 
+@dataclass(kw_only=True, eq=False, repr=False)  # what is printed must not hold secrets
 class AccessRules:
     """Lets in who knows the token and comes from the page itself."""
 
-    def __init__(
-        self,
-        *,
-        token: str | None,
-        hosts: set[str] | None,
-        same_origin: bool = True,
-        cookie: str = "lvmkit",
-        full: Callable[[], str] = str,
-    ) -> None:
-        if token is not None:
-            check_token(token)
-        self.token = token
-        self.hosts = hosts
-        self.same_origin = same_origin
-        self.cookie = cookie
-        self.full = full
+    token: str | None
+    hosts: set[str] | None
+    same_origin: bool = True
+    cookie: str = "lvmkit"
+    full: Callable[[], str] = str
+
+    def __post_init__(self) -> None:
+        if self.token is not None:
+            check_token(self.token)
         self.secret = secrets.token_urlsafe(32)
 
     def protect(self, application: Application) -> None:
@@ -107,17 +101,15 @@ class AccessRules:
             reason = self.refusal(request)
             welcome = not reason and self.token is not None and self._brings_token(request)
             forget_secrets(request)
-            if reason:
-                return application.get_handler_delegate(request, _Answer, {"text": reason})
             if welcome:
                 cookie = {"name": self.cookie, "secret": self.secret}
                 return application.get_handler_delegate(request, _Welcome, cookie)
-            answer = _answer_without_page(request)
+            answer = {"text": reason} if reason else _answer_without_page(request)
             if answer is None and request.path == "/" and (text := self.full()):
                 answer = {"text": text, "status": 503}
-            if answer is not None:
-                return application.get_handler_delegate(request, _Answer, answer)
-            return find(request, **options)
+            if answer is None:
+                return find(request, **options)
+            return application.get_handler_delegate(request, _Answer, answer)
 
         application.find_handler = find_guarded  # type: ignore[method-assign]
         application.add_transform(_Closed)
@@ -151,16 +143,10 @@ class AccessRules:
     def _knows_token(self, request: HTTPServerRequest) -> bool:
         """Return whether the request brings the token or the cookie that stands for it."""
         header = request.headers.get(TOKEN_HEADER, "")
-        return (
-            self._brings_token(request)
-            or _same(header, self.token or "")
-            or _same(self._cookie(request), self.secret)
-        )
-
-    def _cookie(self, request: HTTPServerRequest) -> str:
-        """Return the cookie's value."""
-        # As browsers read them: what other programs of this host keep need not be to a standard's taste.
-        return parse_cookie(request.headers.get("Cookie", "")).get(self.cookie, "")
+        # Read as browsers do: what other programs of this host keep need not be to a standard's taste.
+        cookie = parse_cookie(request.headers.get("Cookie", "")).get(self.cookie, "")
+        known = self._brings_token(request) or _same(header, self.token or "")
+        return known or _same(cookie, self.secret)
 
 
 def check_token(token: str) -> None:

@@ -164,7 +164,12 @@ def _fetch(options: argparse.Namespace) -> None:
         require_place(out)
     cohort = fetcher()
     if not hasattr(cohort, "var"):
-        _tell_tensor(options.name, cohort, out)
+        print(f"{options.name}: {cohort!r}")
+        if out:
+            refuse(
+                f"{options.name} has several modes, which h5ad cannot hold: use "
+                f"lvmkit.datasets.fetch_{options.name}() in Python"
+            )
         return
     n, d = cohort.shape
     kind = "words" if "word" in set(cohort.var["system"]) else "codes"
@@ -181,15 +186,6 @@ def _write_h5ad(cohort: Any, path: Path) -> None:
         cohort.write_h5ad(whole)
         with replacing(path) as file, whole.open("rb") as source:
             shutil.copyfileobj(source, file)
-
-
-def _tell_tensor(name: str, tensor: Any, out: Path | None) -> None:
-    """Say what a tensor is, which no file of cohorts holds."""
-    print(f"{name}: {tensor!r}")
-    if out:
-        refuse(
-            f"{name} has several modes, which h5ad cannot hold: use lvmkit.datasets.fetch_{name}() in Python"
-        )
 
 
 def _fetcher(name: str) -> Callable[[], Any]:

@@ -22,15 +22,12 @@ ABOUT = "The command lvmkit: open a dashboard of a cohort, of texts or of tensor
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
     parser = argparse.ArgumentParser(prog="lvmkit", description=ABOUT, epilog=EPILOG)
-    parser.add_argument(
-        "--version",
-        action=_Versions,
-        nargs=0,
-        help="print versions of lvmkit, Python, the libraries and their kernels, for reports of faults",
+    versions = (
+        "print versions of lvmkit, Python, the libraries and their kernels, for reports of faults"
     )
-    parser.add_argument(
-        "--debug", action="store_true", help="print where an error arose, for reports of faults"
-    )
+    parser.add_argument("--version", action=_Versions, nargs=0, help=versions)
+    debug = "print where an error arose, for reports of faults"
+    parser.add_argument("--debug", action="store_true", help=debug)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     for entry in DASHBOARDS:
@@ -38,49 +35,34 @@ def parser() -> argparse.ArgumentParser:
         entry.add_options(shown)
         _add_serving(shown)
 
-    report = commands.add_parser(
-        "report", help="cluster a file and save the result as one HTML page"
-    )
-    report.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet or h5ad")
-    report.add_argument(
-        "out", metavar="OUT.html", help="page to write; small counts are hidden in it"
-    )
-    report.add_argument(
-        "--components",
-        type=count,
-        default=8,
-        metavar="K",
-        help="number of clusters (%(default)s)",
-    )
+    about = "cluster a file and save the result as one HTML page"
+    add = commands.add_parser("report", help=about).add_argument
+    add("file", metavar="FILE", help="CSV, TSV, Parquet or h5ad")
+    add("out", metavar="OUT.html", help="page to write; small counts are hidden in it")
+    clusters = "number of clusters (%(default)s)"
+    add("--components", type=count, default=8, metavar="K", help=clusters)
 
-    fetch = commands.add_parser("fetch", help="download public data, once, and verify it")
-    fetch.add_argument("name", metavar="NAME", help=DATA_SETS)
-    fetch.add_argument(
-        "out",
-        nargs="?",
-        metavar="OUT.h5ad",
-        help="also save the cohort, for `lvmkit explore OUT.h5ad`",
-    )
+    about = "download public data, once, and verify it"
+    add = commands.add_parser("fetch", help=about).add_argument
+    add("name", metavar="NAME", help=DATA_SETS)
+    saved = "also save the cohort, for `lvmkit explore OUT.h5ad`"
+    add("out", nargs="?", metavar="OUT.h5ad", help=saved)
     return parser
 
 
 def _add_serving(parser: argparse.ArgumentParser) -> None:
     """Add the options of a command that serves a dashboard."""
-    parser.add_argument(
+    add = parser.add_argument
+    add(
         "--port",
         type=port,
         default=5006,
         help="port to listen on; 0 takes a free one (%(default)s)",
     )
-    parser.add_argument(
-        "--address",
-        default="127.0.0.1",
-        help="address to listen on; others than this machine's own need a token (%(default)s)",
-    )
-    parser.add_argument(
-        "--token", type=text_of, help="secret that visitors must bring; 'new' makes one up"
-    )
-    parser.add_argument("--no-browser", action="store_true", help="only print the address")
+    where = "address to listen on; others than this machine's own need a token (%(default)s)"
+    add("--address", default="127.0.0.1", help=where)
+    add("--token", type=text_of, help="secret that visitors must bring; 'new' makes one up")
+    add("--no-browser", action="store_true", help="only print the address")
 
 
 class _Versions(argparse.Action):

@@ -44,6 +44,10 @@ class VisitLimit:
     ) -> None:
         self.factory, self.title, self.folders = factory, title, folders
         self.max_pages, self.minutes = max_pages, minutes
+        self.too_many = (
+            f"This server shows {max_pages} pages already, as many as it may. Close one that is no "
+            "longer needed, then reload this page."
+        )
         self._one = threading.Lock()
         self._counting = threading.Lock()  # not `_one`: the loop must not wait for a factory
         self._hosts: list[PageHost] = []
@@ -70,14 +74,6 @@ class VisitLimit:
         document.js_on_event("connection_lost", CustomJS(code=static("lost.js")))
         pn.state.onload(begin)
         return frame
-
-    @property
-    def too_many(self) -> str:
-        """The sentence for visitors when there are as many pages as there may be."""
-        return (
-            f"This server shows {self.max_pages} pages already, as many as it may. Close one that is no "
-            "longer needed, then reload this page."
-        )
 
     def full(self, server: Any) -> str:
         """Say why no further page can be opened, or nothing while there is room."""

@@ -23,10 +23,9 @@ from lvmkit_widgets.stability.curve_tab import CurveTab, curve_of, row_id
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.run_form import RunForm
 from lvmkit_widgets.stability.state import NOTHING, StabilityState, checked_repeats
-from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export
+from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, saved_model
 from lvmkit_widgets.ui.page import target_of
 from lvmkit_widgets.ui.state import remembered
-from lvmkit_widgets.ui.tables import saved_model
 from lvmkit_widgets.ui.tabs import Cases, Fields, Tab, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status, Text
 from lvmkit_widgets.ui.words import small_counts

@@ -15,8 +15,14 @@ from lvmkit_widgets.tensors.path_tab import PenaltyPathTab, draw_sparsity, model
 from lvmkit_widgets.tensors.samples_tab import SamplesTab, samples_table
 from lvmkit_widgets.tensors.slices_tab import SlicesTab, entries_table, fields_of
 from lvmkit_widgets.tensors.state import HeldModels, TensorState, checked, samples_of
-from lvmkit_widgets.ui.export import TWICE, Export, page_export, steps_export
-from lvmkit_widgets.ui.tables import NotedExportTab, table_export
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    StepsExportTab,
+    page_export,
+    steps_export,
+    table_export,
+)
 from lvmkit_widgets.ui.tabs import Cases, TabbedDashboard
 from lvmkit_widgets.ui.widgets import Status
 from lvmkit_widgets.ui.words import counted_unless_few
@@ -120,7 +126,7 @@ class TensorExplorer(TabbedDashboard[TensorState]):
                 slices,
                 PenaltyPathTab(),
                 SamplesTab(),
-                NotedExportTab(exports_of(slices.drawn), note_of),
+                StepsExportTab(exports_of(slices.drawn), note_of),
             ],
             title=TITLE,
             links=[

@@ -14,8 +14,15 @@ from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import topics_frame
 from lvmkit_widgets.ui.controls import check
-from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, written
-from lvmkit_widgets.ui.tables import saved_model, table_export
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    ExportTab,
+    page_export,
+    saved_model,
+    table_export,
+    written,
+)
 from lvmkit_widgets.ui.widgets import Form
 from lvmkit_widgets.ui.words import refuse
 

@@ -11,8 +11,14 @@ import pandas as pd
 from lvmkit.charts import tree_chart, tree_table
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.ui.controls import check
-from lvmkit_widgets.ui.export import TWICE, Export, StepsExportTab, page_export, steps_export
-from lvmkit_widgets.ui.tables import table_export
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    StepsExportTab,
+    page_export,
+    steps_export,
+    table_export,
+)
 from lvmkit_widgets.ui.tabs import Fields
 from lvmkit_widgets.ui.words import refuse
 

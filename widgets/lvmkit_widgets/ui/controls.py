@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from lvmkit.disclosure import Disclosure
@@ -13,19 +14,20 @@ def column(key: str, label: str, kind: str = "text", **more: Any) -> dict[str, A
     return {"key": key, "label": label, "kind": kind, **more}
 
 
-def button(name: str, label: str, **more: Any) -> dict[str, Any]:
-    """Return a button."""
-    return {"name": name, "kind": "button", "label": label, **more}
+def control(kind: str, /, name: str, label: str, **more: Any) -> dict[str, Any]:
+    """Return a control of a kind: a button, a box to check, a line or lines to type."""
+    return {"name": name, "kind": kind, "label": label, **more}
+
+
+button = partial(control, "button")
+check = partial(control, "check")
+text = partial(control, "text")
+textarea = partial(control, "textarea")
 
 
 def select(name: str, label: str, options: Sequence[Any], **more: Any) -> dict[str, Any]:
     """Return a choice of one of several options: values, or pairs of value and label."""
-    return {"name": name, "kind": "select", "label": label, "options": options, **more}
-
-
-def check(name: str, label: str, **more: Any) -> dict[str, Any]:
-    """Return a box to check."""
-    return {"name": name, "kind": "check", "label": label, **more}
+    return control("select", name, label, options=options, **more)
 
 
 def multiselect(name: str, label: str, options: Sequence[Any], **more: Any) -> dict[str, Any]:
@@ -40,22 +42,12 @@ def hide_counts(rule: Disclosure) -> dict[str, Any]:
 
 def number(name: str, label: str, **more: Any) -> dict[str, Any]:
     """Return a number to type: a whole one from 1, unless told otherwise."""
-    return {"name": name, "kind": "number", "label": label, "min": 1, "step": 1, **more}
-
-
-def text(name: str, label: str, **more: Any) -> dict[str, Any]:
-    """Return a line to type."""
-    return {"name": name, "kind": "text", "label": label, **more}
-
-
-def textarea(name: str, label: str, **more: Any) -> dict[str, Any]:
-    """Return lines to type."""
-    return {**text(name, label, **more), "kind": "textarea"}
+    return control("number", name, label, **{"min": 1, "step": 1, **more})
 
 
 def note(label: str, name: str = "note") -> dict[str, Any]:
     """Return a sentence between controls."""
-    return {"name": name, "kind": "note", "label": label}
+    return control("note", name, label)
 
 
 def name_form(label: str, name: str, hint: str, *buttons: dict[str, Any]) -> dict[str, Any]:

@@ -79,12 +79,12 @@ class Dashboard(Viewer):
         )
         self.components: dict[str, Component] = dict(components)
         self._sync = Sync({"stage": self.stage, **self.components}, self._fail)
-        self._status = next((p for p in self.components.values() if isinstance(p, Status)), None)
+        found = (part for part in self.components.values() if isinstance(part, Status))
+        self._status = next(found, Status())  # without one, nobody sees what is said
         self._job: BackgroundJob | None = None
         self._cancelled = False
         self.listen("stage", "file_taken", lambda _: setattr(self.stage, "file", b""))
-        if self._status is not None:
-            self._status.on("cancel", lambda _: self.cancel())
+        self._status.on("cancel", lambda _: self.cancel())
 
     home: str = ""  # The dashboard that a menu shows first, where there is a menu
     # What the address of a page carries: key, component, field, and the range of a number. Nothing of single people.
@@ -223,8 +223,6 @@ class Dashboard(Viewer):
             Name and label of buttons, such as ``("undo", "Undo: merge 3 and 5")``.
         """
         _check_pairs("actions", actions, "name and label of a button")
-        if self._status is None:
-            return
         if state is None:
             self._status.message = message
         else:
@@ -302,7 +300,7 @@ class Dashboard(Viewer):
         """Save the dashboard as one file that works without Python, server or network.
 
         Parts that need Python are left out with all they hold. Whatever else must not leave the
-        machine is replaced by `static_fields`.
+        machine is replaced by `static_fields`: of people the file holds totals only, with small counts hidden.
         Small counts are hidden in each page by itself: two pages of one cohort, from before and after a
         change, can together give some of them away, so share one of them only.
 
@@ -327,17 +325,28 @@ class Dashboard(Viewer):
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
         state |= {"stage_addressed": self._addressed(saved=True)}
-        of_a_page = ["file", "file_sent", "told", "heard", "repeated", "unsaved"]
-        of_a_page += ["menu", "here", "view"]
+        of_a_page = [
+            "file",
+            "file_sent",
+            "told",
+            "heard",
+            "repeated",
+            "unsaved",
+            "menu",
+            "here",
+            "view",
+        ]
         state |= {f"stage_{field}": getattr(Shell(), field) for field in of_a_page}
-        kinds = tuple(sorted({kind for _, kind in self._sync.shape}))
-        return write_page(path, title=self.stage.title, state=state, kinds=kinds)
+        return write_page(path, title=self.stage.title, state=state, kinds=self._sync.kinds)
 
     def follow_address(self) -> None:
         """Let the address of the page carry what is looked at: of pages of their own, not in notebooks."""
         view = [["view", "stage", "view", None, self.home]] if self.home else []
-        begun = [[*entry, self._begun(*entry[1:3])] for entry in self._addressed(saved=False)]
-        self.stage.addressed = [*view, *begun]
+        entries = self._addressed(saved=False)
+        for entry in entries:  # what is shown first is left out of the address
+            shown = getattr(self._sync.part(entry[1]), entry[2])
+            entry.append(shown.get("main", 0) if entry[2] == "tabs" else shown)
+        self.stage.addressed = [*view, *entries]
 
     def _addressed(self, *, saved: bool) -> list[Any]:
         """Return what the address carries, of the parts that there are."""
@@ -347,11 +356,6 @@ class Dashboard(Viewer):
             for entry in (("tab", "stage", "tabs", None), *self.addresses)
             if entry[1] in parts and not (saved and parts[entry[1]].needs_python)
         ]
-
-    def _begun(self, component: str, field: str) -> Any:
-        """Return what a part of the address is where it is left out: what is shown first."""
-        shown = getattr(self._sync.part(component), field)
-        return shown.get("main", 0) if field == "tabs" else shown
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return fields that a saved page shows with other values, by component.
@@ -378,8 +382,6 @@ class Dashboard(Viewer):
         """
         return []
 
-    # -- inside ------------------------------------------------------------------------------
-
     def _fail(self, error: BaseException) -> None:
         """Show an error in plain words; the details go to the log."""
         if isinstance(error, Cancelled):
@@ -388,9 +390,7 @@ class Dashboard(Viewer):
             self.say(str(error), state="error")
         else:
             log.error("a dashboard failed", exc_info=error)
-            told = isinstance(
-                error, (OSError, ImportError)
-            )  # the words of others are not for readers
+            told = isinstance(error, (OSError, ImportError))  # words of others are not for readers
             self.say(f"This did not work: {error}." if told else FAILED, state="error")
 
     def _give_up(self, error: BaseException, undone: Callable[[], None] | None) -> None:
@@ -409,8 +409,7 @@ class Dashboard(Viewer):
         """Show that work goes on."""
         with self.batch():
             self.say(label, state="busy")
-            if self._status is not None:
-                self._status.can_cancel = can_cancel
+            self._status.can_cancel = can_cancel
             self._set_forms(busy=True)
 
     def _end(self, follow: Callable[[Any], None], value: Any) -> None:
@@ -419,8 +418,7 @@ class Dashboard(Viewer):
             self._cancelled = self._job is not None and self._job.progress.cancelled
             self._job = None
             self._set_forms(busy=False)
-            if self._status is not None:
-                self._status.param.update(state_now="idle", progress=None, message="")
+            self._status.param.update(state_now="idle", progress=None, message="")
             self._sync.guarded(follow)(value)
 
     def _set_forms(self, *, busy: bool) -> None:
@@ -431,7 +429,7 @@ class Dashboard(Viewer):
 
     def _show_progress(self, text: str, fraction: float | None) -> None:
         """Show how far the work is."""
-        if self._status is not None and self._job is not None:
+        if self._job is not None:
             self._status.param.update(message=text, progress=fraction)
 
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 import pandas as pd
 
 from lvmkit.charts import png, svg
+from lvmkit_widgets.ui.controls import button, column, note
 from lvmkit_widgets.ui.state import State, StepState
 from lvmkit_widgets.ui.tabs import Fields, Tab
 from lvmkit_widgets.ui.widgets import Form, Table
@@ -70,6 +71,21 @@ def steps_export(help: str) -> Export[Any]:
     return Export("python", "Steps as Python (py)", "steps.py", code, help)
 
 
+def table_export(
+    name: str, label: str, make: Callable[[Any], Any], help: str, **more: Any
+) -> Export[Any]:
+    """Return the export of a table as CSV; the file has the name of its button."""
+    return Export(name, f"{label} (CSV)", f"{name}.csv", make, help, **more)
+
+
+def saved_model(
+    save_of: Callable[[Any], Callable[[Path], Any]], help: str, **more: Any
+) -> Export[Any]:
+    """Return the export of a model; `save_of` a state is what writes it to a file."""
+    make: Callable[[Any], bytes] = lambda state: written(save_of(state), "model.npz")  # noqa: E731
+    return Export("model", "Model (npz)", "model.npz", make, help, **more)
+
+
 def page_export(
     file: str, help: str = "One file that answers without Python and without internet."
 ) -> Export[Any]:
@@ -85,19 +101,18 @@ class ExportTab(Tab[S]):
     steps: ClassVar[bool] = False  # Whether the state has steps to go back to
     _board: Any
 
-    def __init__(self, exports: Sequence[Export[Any]] = ()) -> None:
+    def __init__(
+        self, exports: Sequence[Export[Any]] = (), note_of: Callable[[Any], str] = lambda _: ""
+    ) -> None:
         super().__init__()
-        self.exports = exports or self.exports
+        self.exports, self._note_of = exports or self.exports, note_of
         self.components = {"files": Form(title="Take away")}
         self.layout = "files"
         if self.steps:
             self.components["taken"] = Table(
                 title="Steps so far",
                 help="Pick a step to go back to it; nothing is lost.",
-                columns=[
-                    {"key": "step", "label": "Step", "kind": "integer"},
-                    {"key": "text", "label": "What was done", "kind": "text"},
-                ],
+                columns=[column("step", "Step", "integer"), column("text", "What was done")],
                 key="step",
                 needs_python=True,
             )
@@ -106,7 +121,7 @@ class ExportTab(Tab[S]):
 
     def note(self, state: S) -> str:
         """Say what files hold, or nothing."""
-        return ""
+        return self._note_of(state)
 
     def options(self, state: S) -> list[dict[str, Any]]:
         """Return controls that stand below the buttons."""
@@ -114,19 +129,19 @@ class ExportTab(Tab[S]):
 
     def fields(self, state: S) -> Fields:
         """Show the buttons, and the steps."""
-        buttons = [
-            {
-                "name": export.name,
-                "kind": "button",
-                "label": export.label + (export.mark if export.private and state.private else ""),
-                "help": export.help,
-            }
-            for export in self.exports
-            if export.offered(state)
+        controls = [
+            button(
+                one.name,
+                one.label + (one.mark if one.private and state.private else ""),
+                help=one.help,
+            )
+            for one in self.exports
+            if one.offered(state)
         ]
-        note = self.note(state)
-        notes = [{"name": "note", "kind": "note", "label": note}] if note else []
-        shown: Fields = {"files": {"controls": [*buttons, *self.options(state), *notes]}}
+        controls += self.options(state)
+        if said := self.note(state):
+            controls.append(note(said))
+        shown: Fields = {"files": {"controls": controls}}
         if not isinstance(state, StepState) or not self.steps:
             return shown
         steps, position = state.history.steps, state.history.position

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from lvmkit.core import moved
+from lvmkit_widgets.ui.controls import button
 from lvmkit_widgets.ui.words import refuse
 
 T = TypeVar("T")
@@ -84,8 +85,8 @@ def undo_buttons(history: History[Any], *, arrows: bool = True) -> list[dict[str
     """Return the buttons that go a step back and forth, as controls of a form."""
     undo, redo = ("↶ Undo", "↷ Redo") if arrows else ("Undo", "Redo")
     return [
-        {"name": "undo", "kind": "button", "label": undo, "disabled": not history.can_undo},
-        {"name": "redo", "kind": "button", "label": redo, "disabled": not history.can_redo},
+        button("undo", undo, disabled=not history.can_undo),
+        button("redo", redo, disabled=not history.can_redo),
     ]
 
 

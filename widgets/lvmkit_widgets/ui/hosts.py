@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from lvmkit_widgets.ui.widgets import WIDGETS, Shell
 from lvmkit_widgets.ui.words import refuse
 
 Shape = tuple[tuple[str, str], ...]
+KINDS = WIDGETS | {"stage": Shell}
 Receive = Callable[[dict[str, Any], "LoopHost | PageHost | None"], None]
 
 
@@ -30,7 +32,7 @@ def flat_fields(shape: Shape) -> dict[str, tuple[str, str]]:
     """Return the flat name of every field of the components to (component, field)."""
     flat: dict[str, tuple[str, str]] = {}
     for name, kind in shape:
-        for field in (WIDGETS | {"stage": Shell})[kind].fields():
+        for field in KINDS[kind].fields():
             key = f"{name}_{field}"
             if key in flat:
                 refuse(f"components {flat[key][0]!r} and {name!r} both make {key!r}; rename one")
@@ -141,8 +143,11 @@ class PageView(pn.custom.AnyWidgetComponent):
 def _native_class(shape: Shape) -> type[NotebookView]:
     """Return the widget class for a set of components."""
     fields = {key: traitlets.Any().tag(sync=True) for key in flat_fields(shape)}
-    kinds = tuple(sorted({kind for _, kind in shape}))
-    return type("Dashboard", (NotebookView,), {"_esm": script_of(kinds), **fields})
+    return type(
+        "Dashboard",
+        (NotebookView,),
+        {"_esm": script_of(tuple(kind for _, kind in shape)), **fields},
+    )
 
 
 @cache
@@ -152,24 +157,22 @@ def _page_class(shape: Shape) -> type[PageView]:
     taken = set(flat) & set(PageView.param)
     if taken:
         refuse(f"Panel needs the name {min(taken)!r} itself; rename the component")
-    kinds = tuple(sorted({kind for _, kind in shape}))
-    types = WIDGETS | {"stage": Shell}
-    of = dict(shape)
-    fields: dict[str, Any] = {}
+    kinds = dict(shape)
+    body: dict[str, Any] = {
+        "_esm": script_of(tuple(kind for _, kind in shape)),
+        "__module__": __name__,
+    }
     for key, (name, field) in flat.items():
-        is_bytes = isinstance(types[of[name]].param[field], param.Bytes)
-        fields[key] = param.Bytes(b"") if is_bytes else param.Parameter(None)
-    body = {"_esm": script_of(kinds), "__module__": __name__, **fields}
+        is_bytes = isinstance(KINDS[kinds[name]].param[field], param.Bytes)
+        body[key] = param.Bytes(b"") if is_bytes else param.Parameter(None)
     return type("DashboardPage", (PageView,), body)
 
 
 def notebook_view(shape: Shape, state: Mapping[str, Any], receive: Receive) -> NotebookView:
     """Return a Jupyter widget that shows the fields and tells what the browser changed."""
     view = _native_class(shape)(**state)
-    try:
+    with suppress(RuntimeError):  # no loop runs
         view._host = LoopHost(asyncio.get_running_loop())
-    except RuntimeError:
-        view._host = None
     view._receive = receive
     return view
 

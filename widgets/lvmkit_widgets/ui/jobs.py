@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 log = logging.getLogger(__name__)
@@ -76,22 +77,15 @@ def time_left(elapsed: float, fraction: float | None) -> str:
     return f", about {round(left / 60)} minutes left"
 
 
+@dataclass(eq=False)
 class BackgroundJob:
     """One piece of work, with what to do with its result, its failure or its end."""
 
-    def __init__(
-        self,
-        work: Callable[[Progress], Any],
-        *,
-        done: Callable[[Any], None],
-        failed: Callable[[BaseException], None],
-        progress: Progress,
-    ) -> None:
-        self.work = work
-        self.done = done
-        self.failed = failed
-        self.progress = progress
-        self._thread: threading.Thread | None = None
+    work: Callable[[Progress], Any]
+    done: Callable[[Any], None]
+    failed: Callable[[BaseException], None]
+    progress: Progress
+    _thread: threading.Thread | None = None
 
     def run(self, call: Callable[[Callable[[], None]], None]) -> None:
         """Do the work in this thread, and hand what follows to ``call``."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,14 +60,11 @@ FIRST_PAGE = Paging()
 def turning(component: str, field: str = "paging") -> dict[str, Handler]:
     """Return the events of a `Table` that is turned, sorted and searched; `field` of the state is its `Paging`."""
 
-    def turn(name: str) -> Handler:
-        def turned(state: Any, value: Any) -> Any:
-            wanted = tuple(value) if name == "sort" else value
-            return state.replace(**{field: getattr(state, field)._replace(**{name: wanted})})
+    def turn(name: str, state: Any, value: Any) -> Any:
+        wanted = tuple(value) if name == "sort" else value
+        return state.replace(**{field: getattr(state, field)._replace(**{name: wanted})})
 
-        return turned
-
-    return {f"{component}.{name}": turn(name) for name in ("page", "sort", "search")}
+    return {f"{component}.{name}": partial(turn, name) for name in ("page", "sort", "search")}
 
 
 def _numbers(values: pd.Series) -> pd.Series:

@@ -20,7 +20,6 @@ Fits = Callable[[Any], bool]
 
 LONGEST_LINE, LONGEST_TEXT = 5_000, 100_000
 """Characters of a line, be it searched for or written, and of a text of several."""
-_ANY = 2**53
 _LINK = re.compile(r'href="#([^"=]+)=([^"=]*)[^"]*"')
 
 
@@ -51,9 +50,12 @@ def is_place(value: Any, stop: int) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < stop
 
 
-def _is_any_place(value: Any) -> bool:
-    """Return whether a value is a place in a list of any length."""
-    return is_place(value, _ANY)
+_is_any_place = partial(is_place, stop=2**53)
+
+
+def _lists(value: Any, fits: Fits, n: int | None = None) -> bool:
+    """Return whether a value is a list of values that fit, of as many as are told."""
+    return isinstance(value, list | tuple) and n in (None, len(value)) and all(map(fits, value))
 
 
 def is_number(value: Any, low: float | None = None, high: float | None = None) -> bool:
@@ -75,14 +77,10 @@ def _is_text(value: Any) -> bool:
 
 def distinct(value: Any, known: Iterable[Any]) -> bool:
     """Return whether a value lists some of those known, each once at most."""
-    if not isinstance(value, list | tuple):
+    if not _lists(value, lambda one: isinstance(one, Hashable) and not isinstance(one, tuple)):
         return False
-    if not all(isinstance(one, Hashable) and not isinstance(one, tuple) for one in value):
-        return False
-    tagged = [(isinstance(one, bool), one) for one in value]
-    return len(set(tagged)) == len(tagged) and set(tagged) <= {
-        (isinstance(one, bool), one) for one in known
-    }
+    tagged = {(isinstance(one, bool), one) for one in value}
+    return len(tagged) == len(value) and tagged <= {(isinstance(one, bool), one) for one in known}
 
 
 def _unless(fits: bool, wanted: str, *, old: bool) -> str:
@@ -114,10 +112,9 @@ def _place(wanted: str, n_of: Any, part: Any, parts: Parts, value: Any) -> str:
     return _unless(is_place(value, n), wanted.format(n), old=_is_any_place(value))
 
 
-def _place_or_none(what: str, n_of: Any, part: Any, parts: Parts, value: Any) -> str:
-    """Take such a number of something, or None."""
-    wanted = f"{what}, a whole number below {{:,}}"
-    return "" if value is None else _place(wanted, n_of, part, parts, value)
+def _place_or_none(what: str, n_of: Any) -> Rule:
+    """Return a rule that takes such a number of something, or None."""
+    return partial(_or, None, partial(_place, f"{what}, a whole number below {{:,}}", n_of))
 
 
 def _page(n_of: Any, part: Any, parts: Parts, value: Any) -> str:
@@ -140,13 +137,15 @@ flag = partial(_plain, "yes or no", lambda value: isinstance(value, bool))
 share = partial(_plain, "a number from 0 to 1", lambda value: is_number(value, 0, 1))
 total = partial(_or, None, partial(_plain, "a number from 0", lambda value: is_number(value, 0)))
 words = partial(_text, LONGEST_LINE)
-
-
-def repeats(_part: Any, _parts: Parts, value: Any) -> str:
-    """Take a count, and the names of fields."""
-    fits = isinstance(value, list | tuple) and len(value) == 2 and is_place(value[0], _ANY)
-    fits = fits and isinstance(value[1], list | tuple) and all(isinstance(x, str) for x in value[1])
-    return "" if fits else "a count and the names of fields"
+repeats = partial(
+    _plain,
+    "a count and the names of fields",
+    lambda value: (
+        _lists(value, lambda _: True, 2)
+        and _is_any_place(value[0])
+        and _lists(value[1], lambda name: isinstance(name, str))
+    ),
+)
 
 
 def one_of(*known: str) -> Rule:
@@ -166,7 +165,7 @@ def places_in(field: str) -> Rule:
 
     def rule(part: Any, _parts: Parts, value: Any) -> str:
         known = range(len(getattr(part, field)))
-        places = isinstance(value, list | tuple) and all(is_place(one, _ANY) for one in value)
+        places = _lists(value, _is_any_place)
         fits = places and distinct(value, known)
         return _unless(fits, "its numbers", old=places and distinct(value, value))
 
@@ -178,7 +177,7 @@ def order_of(*known: str) -> Rule:
 
     def rule(part: Any, _parts: Parts, value: Any) -> str:
         columns = known or [column["key"] for column in part.columns]
-        pair = isinstance(value, list | tuple) and len(value) == 2
+        pair = _lists(value, lambda _: True, 2)
         fits = pair and among(value[0], columns) and among(value[1], ("asc", "desc"))
         return "" if fits else "one of its columns, and asc or desc"
 
@@ -200,6 +199,14 @@ button = partial(
     _shown,
     "one of its buttons",
     lambda part: (one["name"] for one in part.controls if one["kind"] == "button"),
+    _is_text,
+)
+
+
+view = partial(
+    _shown,
+    "one of its dashboards",
+    lambda part: (part.here, *(entry[0] for entry in part.menu)),
     _is_text,
 )
 
@@ -252,12 +259,6 @@ def tabs(part: Any, _parts: Parts, value: Any) -> str:
     return "" if fits and part.tabs.keys() <= value.keys() else "its tabs"
 
 
-def view(part: Any, _parts: Parts, value: Any) -> str:
-    """Take one of the dashboards of the menu."""
-    known = [part.here, *(entry[0] for entry in part.menu)]
-    return _unless(among(value, known), "one of its dashboards", old=_is_text(value))
-
-
 def code(part: Any, parts: Parts, value: Any) -> str:
     """Take one of the codes of the numbers that a part shows."""
     fits = isinstance(value, str) and value in _codes(part, parts)
@@ -269,7 +270,7 @@ code_or_none = partial(_or, "", code)
 
 def spread(part: Any, _parts: Parts, value: Any) -> str:
     """Take the part of each cluster in a code, which the browser computes; None where it is not known."""
-    old = isinstance(value, list | tuple) and all(one is None or is_number(one) for one in value)
+    old = _lists(value, lambda one: one is None or is_number(one))
     return _unless(old and len(value) <= len(part.weights), "a share of each cluster", old=old)
 
 
@@ -288,7 +289,7 @@ def cell(part: Any, _parts: Parts, value: Any) -> str:
 
 
 column_or_none = partial(_or, "", partial(_shown, "one of its codes", _columns, _is_text))
-topic = partial(_place_or_none, "a topic", lambda part, parts: len(parts[part.source].names))
+topic = _place_or_none("a topic", lambda part, parts: len(parts[part.source].names))
 document = partial(
     _shown,
     "one of its documents",
@@ -296,10 +297,8 @@ document = partial(
     _is_any_place,
 )
 # Of the numbers that belong to a node; None where they are not known.
-node_row = partial(
-    _place_or_none,
-    "a row",
-    lambda part, _: len(part.children if part.held is None else part.held),
+node_row = _place_or_none(
+    "a row", lambda part, _: len(part.children if part.held is None else part.held)
 )
 
 
@@ -347,19 +346,16 @@ def _n_clusters(part: Any, _parts: Parts) -> int:
 
 
 cluster_page = partial(_page, _n_clusters)
-covariate_cluster = partial(_place_or_none, "a cluster", _n_clusters)
+covariate_cluster = _place_or_none("a cluster", _n_clusters)
 # Means are float32, clusters x entries.
-entry = partial(
-    _place_or_none,
-    "an entry",
-    lambda part, _: len(part.means) // 4 // max(len(part.clusters), 1),
+entry = _place_or_none(
+    "an entry", lambda part, _: len(part.means) // 4 // max(len(part.clusters), 1)
 )
 
 
 def slice_at(part: Any, _parts: Parts, value: Any) -> str:
     """Take a place of each mode."""
-    old = isinstance(value, list | tuple) and len(value) == len(part.modes)
-    old = old and all(is_place(one, _ANY) for one in value)
+    old = _lists(value, _is_any_place, len(part.modes))
     fits = old and all(map(is_place, value, [len(mode["labels"]) for mode in part.modes]))
     return _unless(fits, "a place of each mode", old=old)
 
@@ -389,10 +385,11 @@ def _groups(layout: Any) -> Iterable[tuple[str, int]]:
             yield from _groups(one)
 
 
-def _options(control: Mapping[str, Any]) -> list[Any]:
-    """Return the values among which a control lets choose."""
+def _option(wanted: str, fits: Any, control: Mapping[str, Any], _parts: Parts, value: Any) -> str:
+    """Take what a control lets choose."""
     listed = control.get("options") or []
-    return [one[0] if isinstance(one, list | tuple) else one for one in listed]
+    known = [one[0] if isinstance(one, list | tuple) else one for one in listed]
+    return "" if fits(value, known) else wanted
 
 
 def _limited(control: Mapping[str, Any], _parts: Parts, value: Any) -> str:
@@ -408,12 +405,8 @@ def _limited(control: Mapping[str, Any], _parts: Parts, value: Any) -> str:
 _CONTROLS: dict[str, Rule] = {
     "number": partial(_or, None, _limited),
     "range": lambda control, parts, told: _limited({"min": 0, "max": 1} | control, parts, told),
-    "select": lambda control, _, told: (
-        "" if among(told, _options(control)) else "one of its options"
-    ),
-    "multiselect": lambda control, _, told: (
-        "" if distinct(told, _options(control)) else "some of its options"
-    ),
+    "select": partial(_option, "one of its options", among),
+    "multiselect": partial(_option, "some of its options", distinct),
     "text": words,
     "textarea": partial(_text, LONGEST_TEXT),
     "check": flag,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import wraps
@@ -57,23 +56,16 @@ class Memory:
                 _note(state, reads)
                 result: R = made
                 return result
-        with _noting(state) as reads:
+        reads = {}
+        token = _readers.set((*_readers.get(), (state, reads)))
+        try:
             result = function(state, *args, **named)
+        finally:
+            _readers.reset(token)
         _note(state, reads)
         known.insert(0, (given, reads, result))
         del known[kept:]
         return result
-
-
-@contextmanager
-def _noting(state: Any) -> Iterator[Reads]:
-    """Note which fields of a state are read."""
-    reads: Reads = {}
-    token = _readers.set((*_readers.get(), (state, reads)))
-    try:
-        yield reads
-    finally:
-        _readers.reset(token)
 
 
 def _note(state: Any, reads: Reads) -> None:

@@ -44,6 +44,7 @@ class Sync:
     def __init__(self, parts: Mapping[str, Component], fail: Callable[[Exception], None]) -> None:
         self.parts = dict(parts)
         self.shape: Shape = tuple((name, part.kind) for name, part in self.parts.items())
+        self.kinds = tuple(kind for _, kind in self.shape)
         self._fail = fail
         self._flat = flat_fields(self.shape)
         self._stage: Any = self.parts["stage"]

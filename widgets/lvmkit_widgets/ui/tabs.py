@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar, cast
 
-from lvmkit.core.arguments import checked
 from lvmkit_widgets.ui.component import Component, jsonable
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.history import undo_buttons
@@ -123,6 +121,7 @@ class TabbedDashboard(Dashboard, Generic[S]):
         links: Sequence[tuple[str, str]] = (),
     ) -> None:
         self._frame, self._tabs = list(frame), list(tabs)
+        self.every_part = [*frame, *tabs]
         every = dict(components)
         for part in self.every_part:
             every |= part.components
@@ -130,22 +129,15 @@ class TabbedDashboard(Dashboard, Generic[S]):
         self.stage.tabs = {"main": 0}
         self._showing = False
         self._watchers: list[Callable[[S, S], None]] = []
-        self.beside: Callable[[], bool] = (
-            bool  # whether work beside this dashboard would be lost with it
-        )
+        # Whether work beside this dashboard would be lost with it
+        self.beside: Callable[[], bool] = bool
         self._asked: set[Tab[S]] = set()  # Parts that wait for an answer, be they seen or not
         self._shown: dict[Any, Fields] = {}  # of each part
-        self._sent: dict[
-            tuple[str, str], tuple[Any, Any]
-        ] = {}  # what was shown, as the component keeps it
+        # What was shown, as the component keeps it
+        self._sent: dict[tuple[str, str], tuple[Any, Any]] = {}
         for part in self.every_part:
             part.connect(self)
         self.listen("stage", "tabs", self._turn_to)
-
-    @property
-    def every_part(self) -> list[Tab[S]]:
-        """The parts of the frame and of the tabs."""
-        return [*self._frame, *self._tabs]
 
     @property
     def tabs_layout(self) -> dict[str, Any]:
@@ -202,7 +194,8 @@ class TabbedDashboard(Dashboard, Generic[S]):
             return ""
         state = self._page_state()
         shown = "".join(part.still(state) for part in self._tabs)
-        told = [escape(self._stage_fields(state).get(name, "")) for name in ("title", "subtitle")]
+        heading = self._heading_fields(state)["stage"]
+        told = [escape(heading.get(name, "")) for name in ("title", "subtitle")]
         head = "<p><b>{}</b><br>{}</p>".format(*told)
         return f'<div class="lvmkit-still">{head}{shown}</div>' if shown else ""
 
@@ -215,25 +208,6 @@ class TabbedDashboard(Dashboard, Generic[S]):
     def _page_cases(self, state: S) -> Iterable[Cases[S]]:
         """Return what the reader of a saved page can pick."""
         return ()
-
-    @checked()
-    def to_html(self, path: str | Path) -> Path:
-        """Save one file that answers without Python and without internet: of people totals only, small counts hidden.
-
-        What keeps working in it is told by the class. Two pages of one cohort, from before and after a change, can
-        together give hidden counts away: share one.
-
-        Parameters
-        ----------
-        path : str or Path
-            File to write, replaced as a whole or not at all.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        return super().to_html(path)
 
     def static_fields(self) -> dict[str, dict[str, Any]]:
         """Return the fields of a saved page, by component."""
@@ -267,24 +241,14 @@ class TabbedDashboard(Dashboard, Generic[S]):
                 for fields in (part.picks(state), part.fields(state)):
                     for name in wanted & fields.keys():
                         found.setdefault(name, {}).update(fields[name])
-        if not only:
-            found.setdefault("stage", {}).update(self._stage_fields(state))
-            if "left_out" in self.components:
-                found.setdefault("left_out", {}).update(self._left_out(state))
-        return found
-
-    # -- inside ------------------------------------------------------------------------------------
+        return found if only else found | self._heading_fields(state)
 
     def _do(self, answer: Any) -> None:
         """Show the state that an event leads to, or begin the work that it asks for."""
         if isinstance(answer, Job):
-            job = answer
-            self.background(
-                job.work,
-                lambda result: self._do(job.done(self.state, result)),
-                label=job.label,
-                can_cancel=job.can_cancel,
-            )
+            done = answer.done
+            follow = lambda result: self._do(done(self.state, result))  # noqa: E731
+            self.background(answer.work, follow, label=answer.label, can_cancel=answer.can_cancel)
         elif isinstance(answer, State):
             self.state = cast(S, answer)
         elif answer is not None:
@@ -306,11 +270,9 @@ class TabbedDashboard(Dashboard, Generic[S]):
                 if seen or part in self._asked:
                     self._show_part(part)
             self._asked.clear()
-            self.stage.param.update(
-                **self._stage_fields(state), unsaved=state.unsaved or self.beside()
-            )
-            if "left_out" in self.components:
-                self.components["left_out"].param.update(**self._left_out(state))
+            self.stage.unsaved = state.unsaved or self.beside()
+            for name, fields in self._heading_fields(state).items():
+                self._sync.part(name).param.update(**fields)
             if told:
                 self.say(told, state=state.tone)
 
@@ -343,21 +305,17 @@ class TabbedDashboard(Dashboard, Generic[S]):
         last, kept = self._sent.get((name, key), (None, None))
         return last is value and (kept is seen or not isinstance(value, PLAIN))
 
-    def _stage_fields(self, state: S) -> dict[str, Any]:
-        """Return title, subtitle and footer."""
-        heading = state.memory.recall(self._heading, state)
-        return {name: text for name, text in heading.items() if name != "left_out"}
-
-    def _left_out(self, state: S) -> dict[str, Any]:
-        """Return what the heading says to be left out."""
-        text = state.memory.recall(self._heading, state).get("left_out", "")
-        return {"text": text, "visible": bool(text)}
+    def _heading_fields(self, state: S) -> dict[str, dict[str, Any]]:
+        """Return title, subtitle and footer, and what the heading says to be left out."""
+        heading: dict[str, Any] = dict(state.memory.recall(self._heading, state))
+        text = heading.pop("left_out", "")
+        shown = {"stage": heading, "left_out": {"text": text, "visible": bool(text)}}
+        return {name: fields for name, fields in shown.items() if name in self._sync.parts}
 
 
 def pressed(state: Any, button: str) -> Any:
     """Undo or redo; None for other buttons."""
-    steps = {"undo": "undo", "redo": "redo"}
-    return getattr(state, steps[button])() if button in steps else None
+    return getattr(state, button)() if button in ("undo", "redo") else None
 
 
 def taken_back(state: Any, message: str) -> Callable[[Any], None]:

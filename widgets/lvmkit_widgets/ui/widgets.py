@@ -32,10 +32,8 @@ class Shell(Component):
     links = Field([], doc="Pairs of 'component.field', kept equal.")
     cases = Field([], doc="Values that a saved page switches between.")
     saved = param.Boolean(default=False, doc="True in a saved page, where no Python answers.")
-    addressed = Field(
-        [],
-        doc="[key, component, field, range or None, first value] of what the page's address carries.",
-    )
+    # Each is [key, component, field, range or None, first value].
+    addressed = Field([], doc="What the page's address carries.")
     menu = Field([], doc="[key, label, help] of dashboards to turn to.")
     here = param.String("", doc="Which of them this is.")
     view = param.String("", doc="Which of them the reader asks for.")
@@ -92,10 +90,8 @@ class ClusterList(Component):
 
     sent: ClassVar[Mapping[str, Rule]] = {"selected": rules.item, "others": rules.items}
 
-    items = Field(
-        [],
-        doc="Dicts: id (int), name, n (number, or text such as '<11'), share (0..1 or None), note; more (text).",
-    )
+    # Dicts: id (int), name, n (number, or text such as '<11'), share (0..1 or None), note; more (text).
+    items = Field([], doc="The clusters, in order.")
     selected = param.Integer(None, allow_None=True, doc="Id of the selected cluster.")
     others = Field([], doc="Ids added by shift-click or shift-enter.")
     row_name = param.String("patients", doc="What is counted.")
