@@ -89,6 +89,17 @@ def first_in(labels: Sequence[Labels]) -> Labels:
     return np.maximum(found, 0)
 
 
+def weights_alone(path: Any) -> Array:
+    """Return the weights of covariates (classes, d) in the first solution that each has one in; 0 if there is none."""
+    first = first_in([solution.labels for solution in path])
+    found = np.zeros((len(path.classes), len(first)))
+    for step in np.unique(first):
+        labels = np.asarray(path[int(step)].labels)
+        there = np.flatnonzero((first == step) & (labels >= 0))
+        found[:, there] = np.asarray(path[int(step)].cluster_coef)[:, labels[there]]
+    return found
+
+
 def _parts(labels: Labels, block: Labels) -> list[Labels]:
     """Return a set of covariates by their clusters, in the order of their first; those without a weight are alone."""
     own = np.asarray(labels)[block]

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from lvmkit.cohorts.corpus import Corpus
 from lvmkit.core.typing import Array
@@ -129,6 +130,33 @@ class TopicFigures:
             found = float(self.counts.totals[column])
             return None if np.isnan(found) else int(found)
         return None if self.totals is None else int(self.totals[column])
+
+    def table(self, topic: int, *, max_items: int, balance: float = USUAL) -> pd.DataFrame:
+        """Tabulate the most relevant words of a topic."""
+        best = self.best(topic, max_items=max_items, balance=balance)
+        share, overall = self.centers[topic, best], self.overall[best]
+        words = [self.topics.words[i] for i in best]
+        totals = [self.total(word) for word in words]
+        parts = [self.spread(word)[topic] for word in words]
+        expected = [
+            None if n is None or p is None else n * p for n, p in zip(totals, parts, strict=True)
+        ]
+        titles = [""] * len(words) if self.counts is None else [self.counts.titles[i] for i in best]
+        told = zip(words, titles, strict=True)
+        return pd.DataFrame(
+            {
+                "cluster": topic,
+                "cluster_label": self.labels()[topic],
+                "code": words,
+                "label": [f"{w} · {t}" if t not in ("", w) else w for w, t in told],
+                "n": pd.Series(expected, dtype=float).round(2),
+                "total": pd.Series(totals, dtype=float),
+                "share": share,
+                "overall": overall,
+                "lift": share / overall,
+                "relevance": self.scores(balance)[topic, best],
+            }
+        )
 
     def fields(self, columns: Sequence[int] | None = None) -> dict[str, Any]:
         """Pack the numbers for a `Relevance`."""

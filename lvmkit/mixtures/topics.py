@@ -116,6 +116,15 @@ class Topics:
         overall = np.where(self.overall > 0, self.overall, 1.0)
         return relevance_to(self.centers, overall, balance=balance)
 
+    def typical(self, topic: int, X: Any, share: Array, *, max_items: int) -> list[int]:
+        """Find the rows of X (n, d) that stand for a topic, by its `share` of each (n,) and by their words."""
+        near = np.flatnonzero(share >= 0.005)
+        rows = X[near]
+        length = np.sqrt(np.maximum(np.asarray(rows.multiply(rows).sum(axis=1)).ravel(), 1.0))
+        likeness = np.asarray(rows @ self.centers[topic]).ravel() / length
+        order = np.lexsort((-likeness, -share[near].round(2)))
+        return [int(i) for i in near[order[:max_items]]]
+
     def renamed(self, topic: int, name: str) -> Topics:
         """Name a topic."""
         if not isinstance(name, str):

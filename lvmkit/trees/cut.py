@@ -10,6 +10,7 @@ import numpy as np
 from lvmkit.core.stored import StoredModel, require_shape
 from lvmkit.core.typing import Array, Labels
 from lvmkit.mixtures.partition import Partition
+from lvmkit.trees.figures import indicator
 from lvmkit.trees.nodes import NODE_KINDS, PREFIX, as_arrays, nodes_of
 from lvmkit.trees.tree import Tree
 
@@ -36,6 +37,30 @@ class TreeCut(Partition, StoredModel):
         self.tree = tree
         self.nodes = list(nodes)
         tree.regrouped(np.zeros(0, dtype=np.intp), self.nodes)  # refuses what is no cut
+
+    @classmethod
+    def of(
+        cls,
+        tree: Tree,
+        nodes: Sequence[int],
+        feature_names: Sequence[str],
+        *,
+        names: Sequence[str],
+        X: Any = None,
+        labels: Labels,
+    ) -> Self:
+        """Return a cut with the centers and shares of rows X (n, d) in clusters `labels` (n,), or of the tree's own."""
+        if X is None:
+            centers = np.stack([tree.nodes[i].mean for i in nodes])
+            sizes = np.array([tree.nodes[i].size for i in nodes], dtype=float)
+        else:
+            sizes = np.bincount(labels, minlength=len(nodes)).astype(float)
+            sums = (indicator(labels, len(nodes)) @ X).toarray()
+            centers = sums / np.maximum(sizes, 1)[:, None]
+        weights = sizes / max(sizes.sum(), 1.0)
+        cut = cls(tree, nodes, centers, weights, feature_names, names=names)
+        cut.labels_ = labels
+        return cut
 
     def _cluster_of(self, rows: Any) -> Labels:
         """Send rows down the tree, as far as the cut, (n,). rows (n, d)."""

@@ -10,12 +10,12 @@ from scipy import sparse
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
+from lvmkit.sustain.annotations import Annotations
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets import ScoreCards
 from lvmkit_widgets.phenotypes.cards_tab import features_of, modes_of
 from lvmkit_widgets.phenotypes.dashboard import counted_mode
-from lvmkit_widgets.phenotypes.state import Annotations
 from lvmkit_widgets.phenotypes.tables import (
     EXPORTS,
     card_table,

@@ -13,6 +13,7 @@ import lvmkit
 from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
 from lvmkit.trees.layout import DEEP, TreeLayout
+from lvmkit.trees.named_cut import NamedCut
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
 from lvmkit_widgets.trees.export_tab import (
     EXPORTS,
@@ -23,7 +24,6 @@ from lvmkit_widgets.trees.export_tab import (
     tree_text,
 )
 from lvmkit_widgets.trees.rows_tab import way_down
-from lvmkit_widgets.trees.state import NamedCut
 
 NAN = float("nan")
 HOSTILE = "<img src=x onerror=alert(1)>"

@@ -17,7 +17,7 @@ from lvmkit_widgets.ui.export import (
     TWICE,
     Export,
     StepsExportTab,
-    saved_model,
+    model_export,
     steps_export,
     table_export,
 )
@@ -86,7 +86,7 @@ EXPORTS: tuple[Export[ExplorerState], ...] = (
     table_export("clusters", "Clusters", clusters_table, CLUSTERS),
     table_export("codes", "Codes by cluster", codes_table, CODES),
     Export("report", "Report (HTML)", "report.html", help=REPORT),
-    saved_model(lambda state: state.save, MODEL),
+    model_export(ExplorerState.save, MODEL),
     steps_export("Repeats everything done here."),
     table_export(
         "assignment",

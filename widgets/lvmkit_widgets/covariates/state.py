@@ -7,7 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from lvmkit.charts._merges import first_in, speaks_for
+from lvmkit.charts._merges import speaks_for, weights_alone
 from lvmkit.charts.path_curves import nu_text
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
@@ -79,13 +79,7 @@ class PathState(StepState[int]):
     @remembered
     def alone(self) -> Array:
         """Weights of the covariates (classes, covariates) at the smallest ν that does not leave them out."""
-        first = first_in([solution.labels for solution in self.path])
-        found = np.zeros((len(self.classes), len(self.names)))
-        for step in np.unique(first):
-            labels = np.asarray(self.path[int(step)].labels)
-            there = np.flatnonzero((first == step) & (labels >= 0))
-            found[:, there] = np.asarray(self.path[int(step)].cluster_coef)[:, labels[there]]
-        return found
+        return weights_alone(self.path)
 
     @property
     def weights(self) -> Array:

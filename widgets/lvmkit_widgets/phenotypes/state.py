@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, ClassVar, Self
 
@@ -13,6 +13,7 @@ from sklearn.base import clone
 from lvmkit.core import moved
 from lvmkit.core.typing import Labels, Progress
 from lvmkit.disclosure import Disclosure
+from lvmkit.sustain.annotations import MARKS, Annotations
 from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
@@ -23,61 +24,8 @@ from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.tabs import Job
 from lvmkit_widgets.ui.words import refuse, require_numbered
 
-PHENOTYPES = "phenotypes"  # of annotations_
 LONGEST = {"name": 200, "note": 4_000, "by": 100}  # letters
-MARKS = {"": "undecided", "yes": "meaningful", "no": "not meaningful"}
 EMPTY: Mapping[str, Any] = {"entries": "", "n": 1}
-
-
-@dataclass(frozen=True)
-class Annotation:
-    """Name, note and mark of one phenotype."""
-
-    name: str = ""  # As typed
-    note: str = ""  # As typed
-    mark: str = ""  # Undecided, meaningful, or not meaningful
-    by: str = ""  # Who marked it, if that was told, and the day
-    on: str = ""  # Who marked it, if that was told, and the day
-
-
-NOTHING = Annotation()
-
-
-@dataclass(frozen=True)
-class Annotations:
-    """Annotations of all phenotypes: the unit of undo and redo."""
-
-    items: Mapping[int, Annotation] = field(default_factory=dict)  # Where anything is said
-
-    @classmethod
-    def saying(cls, items: Mapping[int, Annotation]) -> Annotations:
-        """Return annotations without those that say nothing."""
-        return cls({number: items[number] for number in sorted(items) if items[number] != NOTHING})
-
-    def of(self, phenotype: int) -> Annotation:
-        """Return what is said of a phenotype."""
-        return self.items.get(phenotype, NOTHING)
-
-    def replaced(self, phenotype: int, annotation: Annotation) -> Annotations:
-        """Say something else of a phenotype."""
-        return self.saying({**self.items, phenotype: annotation})
-
-    def carried_over(self, partners: Mapping[int, int]) -> Annotations:
-        """Say the same of other phenotypes, but for marks."""
-        kept = {new: self.of(old) for old, new in partners.items()}
-        return self.saying({r: replace(one, mark="", by="", on="") for r, one in kept.items()})
-
-    def to_annotations(self) -> dict[str, Any]:
-        """Return everything as JSON values, to keep with the model."""
-        said = {number: asdict(annotation).items() for number, annotation in self.items.items()}
-        return {PHENOTYPES: {str(n): {key: x for key, x in one if x} for n, one in said.items()}}
-
-    @classmethod
-    def kept_with(cls, n: int, notes: Any) -> Annotations:
-        """Read what `to_annotations` wrote; what cannot be understood is left out."""
-        known = notes.get(PHENOTYPES) if isinstance(notes, Mapping) else None
-        told = known if isinstance(known, Mapping) else {}
-        return cls.saying({r: _annotation(told.get(str(r))) for r in range(n)})
 
 
 @dataclass(frozen=True, eq=False)
@@ -297,11 +245,3 @@ def tidied(field: str, value: Any) -> str:
         return value
     text = value.strip() if field == "note" else " ".join(value.split())
     return text[: LONGEST[field]]
-
-
-def _annotation(known: Any) -> Annotation:
-    """Read what was said of one phenotype."""
-    told = known if isinstance(known, Mapping) else {}
-    texts = {name: told[name] for name in asdict(NOTHING) if isinstance(told.get(name), str)}
-    mark = texts.get("mark", "")
-    return Annotation(**{**texts, "mark": mark if mark in MARKS else ""})

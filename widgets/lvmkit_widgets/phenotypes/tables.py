@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,13 +9,15 @@ import pandas as pd
 
 import lvmkit
 from lvmkit.charts.score_card import score_card_chart, score_card_table
+from lvmkit.sustain.annotations import MARKS
 from lvmkit.sustain.phenotypes import mode_name
-from lvmkit_widgets.phenotypes.state import MARKS, CardsState
+from lvmkit_widgets.phenotypes.state import CardsState
 from lvmkit_widgets.ui.export import (
     TWICE,
     Export,
+    chart_exports,
+    model_export,
     page_export,
-    saved_model,
     steps_export,
     table_export,
 )
@@ -112,9 +112,9 @@ def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
     return table.assign(prevalence=figures.prevalence[phenotype])
 
 
-def picture_name(ending: str) -> Callable[[CardsState], str]:
-    """Return what names the picture of a card."""
-    return lambda state: f"phenotype-{state.phenotype}.{ending}"
+def card_name(state: CardsState) -> str:
+    """Name the picture of a card."""
+    return f"phenotype-{state.phenotype}"
 
 
 def note_of(state: CardsState) -> str:
@@ -127,10 +127,9 @@ def note_of(state: CardsState) -> str:
 EXPORTS: tuple[Export[CardsState], ...] = (
     table_export("phenotypes", "Phenotypes", phenotypes_table, PHENOTYPES),
     table_export("features", "Features", features_table, FEATURES),
-    Export("card", "This card (SVG)", picture_name("svg"), card_picture, CARD),
-    Export("card_png", "This card (PNG)", picture_name("png"), card_picture, DOTS),
+    *chart_exports("card", "This card", card_name, card_picture, CARD, DOTS),
     page_export("cards.html"),
-    saved_model(lambda state: partial(lvmkit.save, state.model), MODEL),
+    model_export(lambda state, path: lvmkit.save(state.model, path), MODEL),
     steps_export("Repeats what was done here."),
     table_export(
         "scores",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +22,14 @@ from lvmkit_widgets.stability.curve_tab import CurveTab, curve_of, row_id
 from lvmkit_widgets.stability.data import Subject
 from lvmkit_widgets.stability.run_form import RunForm
 from lvmkit_widgets.stability.state import NOTHING, StabilityState, checked_repeats
-from lvmkit_widgets.ui.export import TWICE, Export, ExportTab, page_export, saved_model
+from lvmkit_widgets.ui.export import (
+    TWICE,
+    Export,
+    ExportTab,
+    model_export,
+    page_export,
+    table_export,
+)
 from lvmkit_widgets.ui.page import target_of
 from lvmkit_widgets.ui.state import remembered
 from lvmkit_widgets.ui.tabs import Cases, Fields, Tab, TabbedDashboard
@@ -217,16 +223,16 @@ class StabilityExportTab(ExportTab[StabilityState]):
     """Buttons that hand over files."""
 
     exports = (
-        Export(
-            "repeats", "Every repeat (CSV)", "stability-repeats.csv", StabilityState.table, REPEATS
+        table_export(
+            "repeats", "Every repeat", StabilityState.table, REPEATS, file="stability-repeats"
         ),
-        Export("clusters", "Clusters (CSV)", "stability-clusters.csv", clusters_frame, CLUSTERS),
+        table_export("clusters", "Clusters", clusters_frame, CLUSTERS, file="stability-clusters"),
         Export("curve", "Stability (PNG)", "stability-curve.png", curve_of),
         Export("bars", "Clusters (PNG)", "stability-bars.png", bars_of),
         Export("consensus", "Consensus (PNG)", "stability-consensus.png", consensus_of),
         page_export("stability.html", PAGE),
-        saved_model(
-            lambda state: partial(lvmkit.save, state.estimator_at()), MODEL, offered=can_be_saved
+        model_export(
+            lambda state, path: lvmkit.save(state.estimator_at(), path), MODEL, offered=can_be_saved
         ),
     )
 

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts import relevance_chart, topic_map_chart, topic_map_table
-from lvmkit.mixtures.topic_figures import TopicFigures
 from lvmkit_widgets.topics.documents_tab import has_texts
 from lvmkit_widgets.topics.state import TopicState
 from lvmkit_widgets.topics.topics_tab import topics_frame
@@ -18,8 +17,9 @@ from lvmkit_widgets.ui.export import (
     TWICE,
     Export,
     ExportTab,
+    chart_exports,
+    model_export,
     page_export,
-    saved_model,
     table_export,
     written,
 )
@@ -27,7 +27,6 @@ from lvmkit_widgets.ui.widgets import Form
 from lvmkit_widgets.ui.words import refuse
 
 WORDS = 100  # of each topic in the table that is taken away
-TOPICS = "Share, coherence and first words of each topic."
 TERMS = f"The {WORDS} most relevant words of each topic at the λ of now."
 PAGE = "One file that answers without Python and without internet: λ, topics, words, compare."
 PRIVATE = (
@@ -36,42 +35,11 @@ PRIVATE = (
 )
 
 
-def word_rows(figures: TopicFigures, topic: int, *, max_items: int, balance: float) -> pd.DataFrame:
-    """Tabulate the most relevant words of a topic."""
-    best = figures.best(topic, max_items=max_items, balance=balance)
-    share, overall = figures.centers[topic, best], figures.overall[best]
-    words = [figures.topics.words[i] for i in best]
-    totals = [figures.total(word) for word in words]
-    spread = [figures.spread(word)[topic] for word in words]
-    expected = [
-        None if n is None or p is None else n * p for n, p in zip(totals, spread, strict=True)
-    ]
-    counts = figures.counts
-    titles = {} if counts is None else dict(zip(counts.codes, counts.titles, strict=True))
-    told = [titles.get(word, "") for word in words]
-    return pd.DataFrame(
-        {
-            "cluster": topic,
-            "cluster_label": figures.labels()[topic],
-            "code": words,
-            "label": [
-                f"{w} · {t}" if t not in ("", w) else w for w, t in zip(words, told, strict=True)
-            ],
-            "n": pd.Series(expected, dtype=float).round(2),
-            "total": pd.Series(totals, dtype=float),
-            "share": share,
-            "overall": overall,
-            "lift": share / overall,
-            "relevance": figures.scores(balance)[topic, best],
-        }
-    )
-
-
 def terms_frame(state: TopicState) -> pd.DataFrame:
     """Return the most relevant words of every topic at the λ of now."""
     figures, parts = state.figures, []
     for topic in range(state.topics.k):
-        rows = word_rows(figures, topic, max_items=WORDS, balance=state.balance)
+        rows = figures.table(topic, max_items=WORDS, balance=state.balance)
         parts.append(rows.assign(rank=range(1, len(rows) + 1)))
     table = pd.concat(parts, ignore_index=True)
     table["name"] = [state.topics.names[j] for j in table["cluster"]]
@@ -100,7 +68,7 @@ def map_picture(state: TopicState) -> Any:
 def words_picture(state: TopicState) -> Any:
     """Draw the words of the topic that is picked."""
     figures, topic = state.figures, state.topic
-    rows = word_rows(figures, topic, max_items=30, balance=state.balance)
+    rows = figures.table(topic, max_items=30, balance=state.balance)
     if figures.counts is not None:
         size, unit = float(figures.counts.sizes[topic]), "records"
     else:
@@ -119,7 +87,9 @@ class TopicExportTab(ExportTab[TopicState]):
     """Buttons that hand over files."""
 
     exports = (
-        table_export("topics", "Topics", topics_frame, TOPICS),
+        table_export(
+            "topics", "Topics", topics_frame, "Share, coherence and first words of each topic."
+        ),
         table_export("terms", "Words by topic", terms_frame, TERMS),
         table_export(
             "documents",
@@ -128,14 +98,15 @@ class TopicExportTab(ExportTab[TopicState]):
             "The topic mixture of every document.",
             offered=lambda state: state.corpus is not None and not state.private,
         ),
-        Export("map", "Map (SVG)", "topic-map.svg", map_picture),
-        Export("map_png", "Map (PNG)", "topic-map.png", map_picture),
-        Export("words", "Words of this topic (SVG)", words_name("svg"), words_picture),
-        Export("words_png", "Words of this topic (PNG)", words_name("png"), words_picture),
-        page_export("topics.html", PAGE),
-        saved_model(
-            lambda state: state.save, "With the names of the topics; lvmkit.load reads it."
+        *chart_exports("map", "Map", lambda _: "topic-map", map_picture),
+        *chart_exports(
+            "words",
+            "Words of this topic",
+            lambda state: f"words-of-topic-{state.topic}",
+            words_picture,
         ),
+        page_export("topics.html", PAGE),
+        model_export(TopicState.save, "With the names of the topics; lvmkit.load reads it."),
     )
 
     def options(self, state: TopicState) -> list[dict[str, Any]]:

@@ -163,13 +163,8 @@ class TopicState(State):
         topics, corpus = self.topics, self.corpus
         if corpus is None or topic in topics.empty:
             return []
-        share = self.mixtures(topics)[:, topic]
-        near = np.flatnonzero(share >= 0.005)
-        X, center = corpus.matrix(topics.words)[near], topics.centers[topic]
-        length = np.sqrt(np.maximum(np.asarray(X.multiply(X).sum(axis=1)).ravel(), 1.0))
-        likeness = np.asarray(X @ center).ravel() / length
-        order = np.lexsort((-likeness, -share[near].round(2)))
-        return [int(i) for i in near[order[:max_items]]]
+        share, X = self.mixtures(topics)[:, topic], corpus.matrix(topics.words)
+        return topics.typical(topic, X, share, max_items=max_items)
 
     # -- picks -----------------------------------------------------------------------------------
 

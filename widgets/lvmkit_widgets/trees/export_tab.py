@@ -15,6 +15,7 @@ from lvmkit_widgets.ui.export import (
     TWICE,
     Export,
     StepsExportTab,
+    chart_exports,
     page_export,
     steps_export,
     table_export,
@@ -25,11 +26,10 @@ from lvmkit_widgets.ui.words import refuse
 WORDS = 10  # of each node
 RANKED = 100  # codes of each cluster in the table that is taken away
 DRAWN = 200  # nodes of a picture, at most
-PICTURE = "The tree down to the cut, with sizes and first terms."
+DRAWING = "The tree down to the cut, with sizes and first terms."
+DOTS = "The same as a picture of dots."
 BRANCHES = "Size, split, reason and terms of every branch."
 TERMS = "The most relevant terms of every cluster, λ as chosen."
-JSON = "Structure, names and cut, for programs."
-TEXT = "Indented lines, for a letter or a report."
 PRIVATE = (
     "Tables, pictures and the page hold totals only, and counts below {least} are hidden in them always. Names are "
     "in all of them as you wrote them. Rows by cluster name single patients: keep that file with the data. "
@@ -175,13 +175,16 @@ def shown_nodes(state: NavigatorState) -> list[int]:
 
 
 EXPORTS: tuple[Export[NavigatorState], ...] = (
-    Export("picture", "Tree (SVG)", "tree.svg", tree_picture, PICTURE),
-    Export("picture_png", "Tree (PNG)", "tree.png", tree_picture, "The same as a picture of dots."),
-    Export("nodes", "All branches (CSV)", "branches.csv", nodes_table, BRANCHES),
+    *chart_exports("picture", "Tree", lambda _: "tree", tree_picture, DRAWING, DOTS),
+    table_export("nodes", "All branches", nodes_table, BRANCHES, file="branches"),
     table_export("clusters", "Clusters", clusters_table, "The clusters of the cut."),
-    Export("codes", "Terms by cluster (CSV)", "terms.csv", codes_table, TERMS),
-    Export("json", "Tree (JSON)", "tree.json", tree_json, JSON),
-    Export("text", "Tree (text)", "tree.txt", tree_text, TEXT),
+    table_export("codes", "Terms by cluster", codes_table, TERMS, file="terms"),
+    Export(
+        "json", "Tree (JSON)", "tree.json", tree_json, "Structure, names and cut, for programs."
+    ),
+    Export(
+        "text", "Tree (text)", "tree.txt", tree_text, "Indented lines, for a letter or a report."
+    ),
     page_export("tree.html"),
     steps_export("Repeats the cuts and names."),
     table_export(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import takewhile
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,68 +20,15 @@ from lvmkit.trees.figures import (
     count_nodes,
     count_rows,
     figures_of,
-    indicator,
     known_words,
 )
 from lvmkit.trees.layout import TreeLayout
+from lvmkit.trees.named_cut import NamedCut
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, refuse
 
-NAMES, CUT = "node_names", "cut"  # of annotations_
 LONGEST = 200  # letters of a name
-FIRST_CLUSTERS = 64  # of a tree that nobody has cut yet, at most
-
-
-@dataclass(frozen=True)
-class NamedCut:
-    """A cut and names: the unit of undo and redo."""
-
-    frontier: tuple[int, ...]  # The nodes of the cut, from left to right
-    names: tuple[tuple[int, str], ...] = ()  # (int, str): Nodes and what they are called
-
-    def renamed(self, node: int, name: str) -> NamedCut:
-        """Name a node."""
-        names = {key: value for key, value in self.names if key != node}
-        names |= {node: name} if name else {}
-        return replace(self, names=tuple(sorted(names.items())))
-
-    def cut_at(self, layout: TreeLayout, nodes: Sequence[int]) -> NamedCut:
-        """Cut the tree."""
-        return replace(self, frontier=tuple(sorted(nodes, key=lambda i: int(layout.start[i]))))
-
-    def pruned(self, layout: TreeLayout, node: int) -> NamedCut:
-        """Make one cluster of a node and all below it."""
-        frontier = opened_to(layout, self.frontier, node)
-        below = set(layout.tree.walk(node))
-        return self.cut_at(layout, [*(i for i in frontier if i not in below), node])
-
-    def split(self, layout: TreeLayout, node: int) -> NamedCut:
-        """Make clusters of the two parts of a node."""
-        frontier = opened_to(layout, self.frontier, node)
-        if node not in frontier:
-            return self
-        parts = layout.tree.nodes[node].children
-        return self.cut_at(layout, [*(i for i in frontier if i != node), *parts])
-
-    def to_annotations(self) -> dict[str, Any]:
-        """Return names and cut as JSON values, to keep with the model."""
-        return {NAMES: {str(i): name for i, name in self.names}, CUT: list(self.frontier)}
-
-    @classmethod
-    def kept_with(cls, layout: TreeLayout, notes: Any) -> NamedCut:
-        """Read what `to_annotations` wrote; what belongs to another tree is left out."""
-        known = notes if isinstance(notes, Mapping) else {}
-        given, cut = known.get(NAMES), known.get(CUT, ())
-        named = given if isinstance(given, Mapping) else {}
-        told = [(i, named.get(str(i))) for i in range(len(layout))]
-        names = tuple((i, name) for i, name in told if name and isinstance(name, str))
-        try:
-            layout.tree.regrouped(np.zeros(0, dtype=np.intp), cut)
-            kept = [int(i) for i in cut]
-        except (TypeError, ValueError):
-            kept = []
-        return cls((), names).cut_at(layout, kept or first_cut(layout))
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -280,25 +226,15 @@ class NavigatorState(StepState[NamedCut]):
         """Return the cut as a fitted clustering, for instance for `ClusterExplorer`."""
         if self.empty:
             refuse("The tree is empty: there is nothing to cluster.")
-        nodes = list(self.frontier)
-        if self.corpus is None:
-            centers = np.stack([self.tree.nodes[i].mean for i in nodes])
-            sizes = np.array([self.tree.nodes[i].size for i in nodes], dtype=float)
-        else:
-            X, labels = self.corpus.matrix(self.words), self.cluster_labels()
-            sizes = np.bincount(labels, minlength=len(nodes)).astype(float)
-            member = indicator(labels, len(nodes))
-            centers = (member @ X).toarray() / np.maximum(sizes, 1)[:, None]
-        cut = TreeCut(
+        X = None if self.corpus is None else self.corpus.matrix(self.words)
+        return TreeCut.of(
             self.tree,
-            nodes,
-            centers,
-            sizes / max(sizes.sum(), 1.0),
+            list(self.frontier),
             self.words,
-            names=[self.names.get(i) or f"Branch {self.layout.labels[i]}" for i in nodes],
+            names=[self.names.get(i) or f"Branch {self.layout.labels[i]}" for i in self.frontier],
+            X=X,
+            labels=self.cluster_labels(),
         )
-        cut.labels_ = self.cluster_labels()
-        return cut
 
     # -- inside ----------------------------------------------------------------------------------
 
@@ -320,22 +256,3 @@ class NavigatorState(StepState[NamedCut]):
         if named_cut == self.named_cut:
             return self.tell(f"It was so already: {text}.", tone="done")
         return self.step_to(named_cut, text, code)
-
-
-def first_cut(layout: TreeLayout) -> list[int]:
-    """Choose the cut of a tree that nobody has cut yet."""
-    leaves = [int(i) for i in layout.leaves]
-    if len(leaves) <= FIRST_CLUSTERS:
-        return leaves
-    cuts = (layout.tree.frontier(depth=d) for d in range(1, int(layout.depths.max()) + 1))
-    return [[0], *takewhile(lambda cut: len(cut) <= FIRST_CLUSTERS, cuts)][-1]
-
-
-def opened_to(layout: TreeLayout, frontier: Sequence[int], node: int) -> list[int]:
-    """Open clusters of a cut until a node is one of them, or lies above some."""
-    found = list(frontier)
-    for above in layout.tree.path(node)[:-1]:
-        if above in found:
-            place = found.index(above)
-            found[place : place + 1] = layout.tree.nodes[above].children
-    return found

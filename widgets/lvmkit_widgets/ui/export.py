@@ -72,17 +72,25 @@ def steps_export(help: str) -> Export[Any]:
 
 
 def table_export(
-    name: str, label: str, make: Callable[[Any], Any], help: str, **more: Any
+    name: str, label: str, make: Callable[[Any], Any], help: str, *, file: str = "", **more: Any
 ) -> Export[Any]:
-    """Return the export of a table as CSV; the file has the name of its button."""
-    return Export(name, f"{label} (CSV)", f"{name}.csv", make, help, **more)
+    """Return the export of a table as CSV; without `file` it has the name of its button."""
+    return Export(name, f"{label} (CSV)", f"{file or name}.csv", make, help, **more)
 
 
-def saved_model(
-    save_of: Callable[[Any], Callable[[Path], Any]], help: str, **more: Any
-) -> Export[Any]:
-    """Return the export of a model; `save_of` a state is what writes it to a file."""
-    make: Callable[[Any], bytes] = lambda state: written(save_of(state), "model.npz")  # noqa: E731
+def chart_exports(
+    name: str, label: str, file: Callable[[Any], str], make: Callable[[Any], Any], *help: str
+) -> tuple[Export[Any], Export[Any]]:
+    """Return the exports of a chart as a drawing and as a picture of dots, and what is said of each."""
+    told, dots = help or (None, None)
+    drawing = Export(name, f"{label} (SVG)", lambda state: f"{file(state)}.svg", make, told)
+    png = lambda state: f"{file(state)}.png"  # noqa: E731
+    return drawing, Export(f"{name}_png", f"{label} (PNG)", png, make, dots)
+
+
+def model_export(save: Callable[[Any, Path], Any], help: str, **more: Any) -> Export[Any]:
+    """Return the export of the model, as `save` writes it."""
+    make = lambda state: written(lambda path: save(state, path), "model.npz")  # noqa: E731
     return Export("model", "Model (npz)", "model.npz", make, help, **more)
 
 
