@@ -1,7 +1,6 @@
 """Histograms of the largest posterior of each sample, one per cluster."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import altair as alt
 import numpy as np
@@ -14,7 +13,7 @@ from lvmkit.charts.structure_plot import checked_posteriors, cluster_labels
 from lvmkit.charts.theme import INK, NEUTRAL, PICKED, TEXT_SIZE
 from lvmkit.core.arguments import checked
 from lvmkit.core.validation import require_columns
-from lvmkit.disclosure import suppression
+from lvmkit.disclosure.tensors import shown_with_sizes
 
 _ROW, _GAP = 54, 10  # pixels: the bars of a cluster, and the space below them
 
@@ -73,7 +72,7 @@ def posterior_histogram_table(
     np.add.at(counts, (assigned, place.clip(0, n_bins - 1)), 1)
     sizes = counts.sum(axis=1)
     if threshold is not None:
-        counts, sizes = shown_counts(counts, threshold)
+        counts, sizes = shown_with_sizes(counts, threshold)
     edges = np.linspace(least, 1, n_bins + 1).round(12)
     return pd.DataFrame(
         {
@@ -85,16 +84,6 @@ def posterior_histogram_table(
             "n": counts.ravel(),
         }
     )
-
-
-def shown_counts(counts: Any, threshold: int) -> tuple[Any, Any]:
-    """Hide small counts (k, d) whose rows sum to sizes that are known with their total; NaN hides."""
-    sizes = counts.sum(axis=1)
-    total = suppression(sizes[:, None], threshold=threshold)
-    hidden = total.cells[:, 0] | total.totals.any()
-    found = suppression(counts.T, threshold=threshold)
-    mask = found.cells.T | found.totals[:, None] | hidden[:, None]
-    return np.where(mask, np.nan, counts), np.where(hidden, np.nan, sizes)
 
 
 @checked(width=1)

@@ -115,7 +115,7 @@ class Corpus:
         record = self.obs.iloc[row]
         apart = (self.text_column, "text", "n_words", "id", self._names)
         names = [str(name) for name in self.obs.columns if name not in apart]
-        told = [(name, _plain(record[name])) for name in names[:6]]
+        told = [(name, value_text(record[name])) for name in names[:6]]
         return " · ".join(f"{_spoken(name)} {text}" for name, text in told if 0 < len(text) <= 40)
 
     def orders(self) -> dict[str, pd.Series]:
@@ -188,7 +188,7 @@ class Corpus:
         """Return a text for each row, if there are any."""
         if texts is None or isinstance(texts, str):
             if self.text_column in self.obs:
-                return [_plain(text) for text in self.obs[self.text_column]]
+                return [value_text(text) for text in self.obs[self.text_column]]
             if texts is None:
                 return None
             known = ", ".join(map(str, self.obs.columns[:8])) or "none"
@@ -238,7 +238,7 @@ def _start_before(text: str, place: int) -> int:
     return best if best > first else (0 if first == 0 else text.find(" ", first) + 1)
 
 
-def _plain(value: Any) -> str:
+def value_text(value: Any) -> str:
     """Write a value of an attribute; nothing for a missing one."""
     if isinstance(value, (float, np.floating)):
         return "" if np.isnan(value) else f"{value:g}"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 from scipy import sparse
 
 from lvmkit.core.typing import Array
@@ -164,6 +165,33 @@ class TreeFigures:
         """Return the most relevant codes of a node."""
         score = self.scores([node], balance)[0]
         return [int(j) for j in np.argsort(-score, kind="stable")[:max_items] if score[j] > -np.inf]
+
+    def leading(self, nodes: Sequence[int], *, top: int, room: int) -> list[int]:
+        """Choose columns that a page holds: the most relevant ones of some nodes, then the most frequent."""
+        needed = np.zeros(len(self.words), dtype=bool)
+        for balance in (0.0, 0.3, 0.6, 1.0):
+            score = self.scores(np.array(nodes), balance)
+            best = np.argpartition(-score, min(top, len(needed)) - 1, axis=1)[:, :top]
+            needed[np.unique(best)] = True
+        order = np.lexsort((-np.nan_to_num(self.overall), ~needed))
+        return sorted(int(j) for j in order[: max(room, min(int(needed.sum()), 2 * room))])
+
+    def table(self, node: int, *, max_items: int, balance: float) -> pd.DataFrame:
+        """Tabulate the most relevant columns of a node."""
+        best = self.best(node, max_items=max_items, balance=balance)
+        share, overall = self.shares([node])[0, best], self.overall[best]
+        return pd.DataFrame(
+            {
+                "rank": range(1, len(best) + 1),
+                "code": [self.words[j] for j in best],
+                "title": [self.titles[j] for j in best],
+                "n": self.counts([node])[0, best],
+                "share": share,
+                "overall": overall,
+                "lift": share / overall,
+                "relevance": self.scores([node], balance)[0, best],
+            }
+        )
 
     def join_titles(self, columns: Sequence[int]) -> str:
         """Write codes by their meaning, words as they are."""

@@ -234,3 +234,14 @@ def _require_vectors(column: dict[str, Any], children: dict[int, list[int]]) -> 
     if not fits:
         msg = "the splits of the tree are incomplete"
         raise ValueError(msg)
+
+
+def voices(node: Node, part: int, entries: Sequence[tuple[int, float]]) -> list[int]:
+    """List the columns of a row's entries that speak for a part of a node, the loudest first."""
+    side = node.children.index(part)
+    own, other = node.discriminators[side], node.discriminators[1 - side]
+    if node.rule == "absolute":
+        total = [sum(x * d[j] for j, x in entries) for d in (own, other)]
+        own, other = own * np.sign(total[0]), other * np.sign(total[1])
+    force = sorted(((float(x * (own[j] - other[j])), j) for j, x in entries), reverse=True)
+    return [j for value, j in force if value > 0]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-import numpy as np
 import pandas as pd
 
 from lvmkit.charts import attributes_chart, attributes_table, svg
+from lvmkit.cohorts.corpus import value_text
 from lvmkit.cohorts.subset import level_attributes, numeric_attributes
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
@@ -120,7 +120,7 @@ def attributes_to_show(obs: pd.DataFrame) -> list[str]:
 
 def attributes_text(record: pd.Series[Any], names: Iterable[str]) -> str:
     """Write attributes of a patient; a dash for one that is missing, nothing where all are."""
-    texts = [_attribute_text(record[name]) for name in names]
+    texts = [value_text(record[name]) for name in names]
     return ", ".join(text or "–" for text in texts) if any(texts) else ""
 
 
@@ -133,13 +133,6 @@ def who_columns(obs: pd.DataFrame) -> list[dict[str, Any]]:
     """Describe the column of these attributes, where there are any."""
     shown = [column_title(name) for name in FIRST if name in obs]
     return [column("who", ", ".join(shown))] if shown else []
-
-
-def _attribute_text(value: Any) -> str:
-    """Write an attribute; nothing where it is missing."""
-    if value is None or (not isinstance(value, str) and bool(pd.isna(value))):
-        return ""
-    return f"{value:g}" if isinstance(value, float | np.floating) else str(value)
 
 
 def column_title(name: str) -> str:

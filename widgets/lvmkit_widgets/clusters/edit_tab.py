@@ -75,7 +75,7 @@ class EditTab(Tab[ExplorerState]):
             ],
         }
         values = {
-            "refit": {**filter_form(state).values(state), "k": state.k},
+            "refit": {**filter_values(state), "k": state.k},
             "split": {"cluster": str(state.cluster), "parts": state.parts},
             "merge": {"clusters": [str(i) for i in state.merging], "name": state.merged_name},
         }
@@ -91,7 +91,7 @@ def fit_controls(state: ExplorerState) -> list[dict[str, Any]]:
         chosen = "Nobody fits this choice. Widen it."
     return [
         number("k", "Number of clusters"),
-        *filter_form(state).controls(),
+        *filter_controls(state),
         note(chosen, "chosen"),
         button("fit", "Fit again", primary=True),
         button("show", "Only show these patients", help="Keeps the clusters as they are."),
@@ -103,7 +103,7 @@ def choose(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
     """Take the choice of patients, codes and number of clusters."""
     excluded = tuple(str(code) for code in values.get("excluded") or [])
     k = state.k if values.get("k") is None else int(values["k"])
-    return state.replace(subset=filter_form(state).subset(values), excluded=excluded, k=k)
+    return state.replace(subset=chosen_subset(state, values), excluded=excluded, k=k)
 
 
 def press_fit(state: ExplorerState, name: str) -> ExplorerState | Job[ExplorerState]:
@@ -149,68 +149,59 @@ def offer_merge(state: ExplorerState, others: list[int]) -> ExplorerState:
     return state.replace(merging=chosen) if others else state
 
 
-class FilterForm:
-    """Controls for attributes and codes of a cohort."""
-
-    def __init__(self, state: ExplorerState) -> None:
-        # What a record stands for is no attribute of a patient.
-        obs = state.patients.cohort.obs.drop(columns=state.patients.weighted_by, errors="ignore")
-        self._patients = state.patients
-        names, levels = attributes_to_show(obs), level_attributes(obs)
-        numeric = [name for name in names if name not in levels][:MOST_ATTRIBUTES]
-        self._numeric = {name: _bounds(obs[name]) for name in numeric}
-        text = [name for name in names if name in levels][:MOST_ATTRIBUTES]
-        self._levels = {name: levels[name] for name in text}
-
-    def controls(self) -> list[dict[str, Any]]:
-        """Return the controls."""
-        found: list[dict[str, Any]] = []
-        for name, (low, high) in self._numeric.items():
-            limits = {"kind": "number", "min": low, "max": high}
-            found += [
-                {"name": f"{end}_{name}", "label": f"{column_title(name)} {end}", **limits}
-                for end in ("from", "to")
-            ]
-        for name, levels in self._levels.items():
-            label = column_title(name)
-            found.append(multiselect(f"level_{name}", label, levels, placeholder="any"))
-        options = [[code, self._patients.title(code)] for code in self._patients.codes]
-        return [*found, *(multiselect(name, label, options) for name, label in BY_CODE.items())]
-
-    def values(self, state: ExplorerState) -> dict[str, Any]:
-        """Return what the controls show for the choice in the state."""
-        subset = state.subset
-        found: dict[str, Any] = {}
-        for name, full in self._numeric.items():
-            found[f"from_{name}"], found[f"to_{name}"] = subset.ranges.get(name, full)
-        for name in self._levels:
-            found[f"level_{name}"] = list(subset.values.get(name, ()))
-        found |= {"having": list(subset.having), "lacking": list(subset.lacking)}
-        return found | {"excluded": list(state.excluded)}
-
-    def subset(self, values: dict[str, Any]) -> Subset:
-        """Return the choice that controls mean."""
-        ranges = {}
-        for name, full in self._numeric.items():
-            asked = (values.get(f"from_{name}"), values.get(f"to_{name}"))
-            low, high = (
-                end if value is None else value for end, value in zip(full, asked, strict=True)
-            )
-            if (low, high) != full:
-                ranges[name] = (low, high)
-        chosen = {name: tuple(values.get(f"level_{name}") or ()) for name in self._levels}
-        return Subset(
-            ranges=ranges,
-            values={name: levels for name, levels in chosen.items() if levels},
-            having=tuple(values.get("having") or ()),
-            lacking=tuple(values.get("lacking") or ()),
-        )
+@remembered
+def attributes_of(state: ExplorerState) -> tuple[dict[str, Any], dict[str, list[str]]]:
+    """Return the attributes by which patients are chosen: the ranges of some, the levels of others."""
+    # What a record stands for is no attribute of a patient.
+    obs = state.patients.cohort.obs.drop(columns=state.patients.weighted_by, errors="ignore")
+    names, levels = attributes_to_show(obs), level_attributes(obs)
+    numeric = [name for name in names if name not in levels][:MOST_ATTRIBUTES]
+    text = [name for name in names if name in levels][:MOST_ATTRIBUTES]
+    return {name: _bounds(obs[name]) for name in numeric}, {name: levels[name] for name in text}
 
 
 @remembered
-def filter_form(state: ExplorerState) -> FilterForm:
-    """Return the controls for the cohort of a state."""
-    return FilterForm(state)
+def filter_controls(state: ExplorerState) -> list[dict[str, Any]]:
+    """Return the controls for attributes and codes."""
+    found: list[dict[str, Any]] = []
+    ranges, levels = attributes_of(state)
+    for name, (low, high) in ranges.items():
+        limits = {"kind": "number", "min": low, "max": high}
+        found += [
+            {"name": f"{end}_{name}", "label": f"{column_title(name)} {end}", **limits}
+            for end in ("from", "to")
+        ]
+    for name, known in levels.items():
+        found.append(multiselect(f"level_{name}", column_title(name), known, placeholder="any"))
+    options = [[code, state.patients.title(code)] for code in state.patients.codes]
+    return [*found, *(multiselect(name, label, options) for name, label in BY_CODE.items())]
+
+
+def filter_values(state: ExplorerState) -> dict[str, Any]:
+    """Return what the controls show for the choice in the state."""
+    subset, (ranges, levels) = state.subset, attributes_of(state)
+    found: dict[str, Any] = {f"level_{name}": list(subset.values.get(name, ())) for name in levels}
+    for name, full in ranges.items():
+        found[f"from_{name}"], found[f"to_{name}"] = subset.ranges.get(name, full)
+    by_code = {"having": subset.having, "lacking": subset.lacking, "excluded": state.excluded}
+    return found | {name: list(codes) for name, codes in by_code.items()}
+
+
+def chosen_subset(state: ExplorerState, values: dict[str, Any]) -> Subset:
+    """Return the choice that controls mean."""
+    ranges, levels = attributes_of(state)
+    asked = {}
+    for name, full in ranges.items():
+        ends = zip(("from", "to"), full, strict=True)
+        given = [(values.get(f"{end}_{name}"), limit) for end, limit in ends]
+        asked[name] = tuple(limit if value is None else value for value, limit in given)
+    chosen = {name: tuple(values.get(f"level_{name}") or ()) for name in levels}
+    return Subset(
+        ranges={name: ends for name, ends in asked.items() if ends != ranges[name]},
+        values={name: known for name, known in chosen.items() if known},
+        having=tuple(values.get("having") or ()),
+        lacking=tuple(values.get("lacking") or ()),
+    )
 
 
 def _bounds(values: pd.Series[Any]) -> tuple[float, float]:

@@ -112,11 +112,6 @@ def card_table(state: CardsState, phenotype: int) -> pd.DataFrame:
     return table.assign(prevalence=figures.prevalence[phenotype])
 
 
-def card_name(state: CardsState) -> str:
-    """Name the picture of a card."""
-    return f"phenotype-{state.phenotype}"
-
-
 def note_of(state: CardsState) -> str:
     """Say what files hold."""
     if not state.private:
@@ -127,7 +122,9 @@ def note_of(state: CardsState) -> str:
 EXPORTS: tuple[Export[CardsState], ...] = (
     table_export("phenotypes", "Phenotypes", phenotypes_table, PHENOTYPES),
     table_export("features", "Features", features_table, FEATURES),
-    *chart_exports("card", "This card", card_name, card_picture, CARD, DOTS),
+    *chart_exports(
+        "card", "This card", lambda s: f"phenotype-{s.phenotype}", card_picture, CARD, DOTS
+    ),
     page_export("cards.html"),
     model_export(lambda state, path: lvmkit.save(state.model, path), MODEL),
     steps_export("Repeats what was done here."),

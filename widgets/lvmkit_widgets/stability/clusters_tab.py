@@ -7,13 +7,7 @@ from typing import Any, ClassVar
 
 import pandas as pd
 
-from lvmkit.charts import (
-    cluster_stability_chart,
-    cluster_stability_table,
-    consensus_chart,
-    consensus_matrix,
-    svg,
-)
+from lvmkit import charts
 from lvmkit_widgets.stability.state import NOTHING, StabilityState
 from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.state import remembered
@@ -103,21 +97,21 @@ class ConsensusTab(Tab[StabilityState]):
 @remembered
 def drawn(state: StabilityState, chart: Callable[..., Any], /, **options: Any) -> str:
     """Draw what is looked at, once something is measured."""
-    return "" if state.study is None else svg(chart(state, **options))
+    return "" if state.study is None else charts.svg(chart(state, **options))
 
 
 def bars_of(state: StabilityState) -> Any:
     """Draw the clusters that are looked at, fit to be shared."""
     study: Any = state.study
-    table = cluster_stability_table(study, hidden=state.hidden(study))
-    return cluster_stability_chart(table, width=760)
+    table = charts.cluster_stability_table(study, hidden=state.hidden(study))
+    return charts.cluster_stability_chart(table, width=760)
 
 
 def consensus_of(state: StabilityState, *, blocks: bool = True, width: int = 560) -> Any:
     """Draw the consensus matrix that is looked at: of pairs of clusters, or of rows."""
     study: Any = state.study
-    found = consensus_matrix(study, blocks=blocks, hidden=state.hidden(study))
-    return consensus_chart(found, width=width)
+    found = charts.consensus_matrix(study, blocks=blocks, hidden=state.hidden(study))
+    return charts.consensus_chart(found, width=width)
 
 
 def clusters_frame(state: StabilityState) -> pd.DataFrame:
@@ -125,7 +119,7 @@ def clusters_frame(state: StabilityState) -> pd.DataFrame:
     study = state.study
     if study is None:
         return pd.DataFrame(columns=[one["key"] for one in COLUMNS])
-    table = cluster_stability_table(study, hidden=state.hidden(study))
+    table = charts.cluster_stability_table(study, hidden=state.hidden(study))
     return table.assign(n=pd.Series(state.sizes(study), dtype=object))
 
 

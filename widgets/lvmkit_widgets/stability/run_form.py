@@ -50,9 +50,9 @@ class RunForm(Tab[StabilityState]):
             "protocol": state.protocol,
         }
         protocols = PROTOCOLS if hasattr(state.subject.estimator, "predict") else PROTOCOLS[:2]
-        typed = {"placeholder": "2-8, 12", "help": "Numbers and ranges, such as 2-8, 12."}
+        what, typed = state.subject.what.capitalize(), "Numbers and ranges, such as 2-8, 12."
         controls = [
-            text("values", state.subject.what.capitalize(), **typed),
+            text("values", what, placeholder="2-8, 12", help=typed),
             number("n_repeats", "Repeats of each", max=MOST_REPEATS),
             multiselect("methods", "Methods", list(state.subject.methods)),
             select("protocol", "Compare", protocols),
@@ -147,13 +147,13 @@ class RunForm(Tab[StabilityState]):
         self._board.say(told, state="info")
 
 
-def parsed_values(text: str) -> list[int]:
+def parsed_values(typed: str) -> list[int]:
     """Read numbers from a text such as "2-8, 12"."""
     found: list[int] = []
-    for part in re.split(r"[,;\s]+", re.sub(r"\s*[-–]\s*", "-", text.strip())):
+    for part in re.split(r"[,;\s]+", re.sub(r"\s*[-–]\s*", "-", typed.strip())):
         ends = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
         if ends is None:
-            refuse(f"Write numbers and ranges such as 2-8, 12; “{part or text}” is neither.")
+            refuse(f"Write numbers and ranges such as 2-8, 12; “{part or typed}” is neither.")
         found += range(int(ends[1]), int(ends[2] or ends[1]) + 1)
     return checked_values(found)
 

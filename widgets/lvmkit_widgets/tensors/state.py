@@ -10,13 +10,12 @@ import numpy as np
 import pandas as pd
 
 from lvmkit.charts._modes import Modes
-from lvmkit.charts.posterior_histogram import shown_counts
 from lvmkit.charts.sparsity_path import entries_text, penalty_text
 from lvmkit.charts.tensor_selection import paths_of
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import check_matrix
-from lvmkit.disclosure import suppression_with_totals
+from lvmkit.disclosure.tensors import hidden_groups, same_means, shown_with_sizes
 from lvmkit.disclosure.text import coarse, shown_count
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, refuse, require_numbered
@@ -338,25 +337,13 @@ def shown_model(state: TensorState, index: int) -> tuple[Array, Array]:
     small = np.array(small_clusters(state, index), dtype=int)
     first = state.index if state.held is None else state.held.first
     if state.suppressing and index != first:
-        means = _same_means(means, np.asarray(state.solutions[first].model.means_, dtype=float))
+        means = same_means(means, np.asarray(state.solutions[first].model.means_, dtype=float))
     means[small] = np.nan
     if 0 in small:
         weights[:] = np.nan
     else:
         weights[small - 1] = np.nan
     return means, weights
-
-
-def _same_means(means: Array, shown: Array) -> Array:
-    """Return the means that another model shows too, NaN elsewhere."""
-    # sizes times means are sums, and two sums of almost the same samples differ by who changed clusters
-    if means.shape != shown.shape:
-        return np.full_like(means, np.nan)
-    within = tuple(range(1, means.ndim))
-    far = np.abs(means - shown).max(axis=within) > 1e-6 * max(float(np.abs(shown).max()), 1e-300)
-    result = shown.copy()
-    result[far] = np.nan
-    return result
 
 
 def strengths(state: TensorState, index: int) -> Array:
@@ -377,7 +364,7 @@ def sizes_of(state: TensorState, index: int) -> tuple[list[int | str], Array]:
     """Return the sizes of the clusters as texts or numbers, and their shares."""
     labels, least = state.labels(index), state.disclosure.threshold
     whole = np.bincount(labels, minlength=state.solutions[index].n_components).astype(float)
-    shown = shown_counts(whole[:, None], least)[1] if state.suppressing else whole
+    shown = shown_with_sizes(whole[:, None], least)[1] if state.suppressing else whole
     return texts_of(shown, whole, least), shown / len(labels)
 
 
@@ -396,7 +383,7 @@ def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.Da
     counts = np.zeros((k, len(groups.categories)))
     np.add.at(counts, (state.labels(index, which), groups.codes), 1)
     rows = np.vstack([counts, counts.sum(axis=0)])
-    hidden = _hidden(counts, least) if state.suppressing else rows < 0
+    hidden = hidden_groups(counts, least) if state.suppressing else rows < 0
     pairs = zip(np.where(hidden, np.nan, rows).T, rows.T, strict=True)
     table = pd.DataFrame(
         [texts_of(*pair, least) for pair in pairs], columns=[*(f"c{j}" for j in range(k)), "total"]
@@ -404,14 +391,3 @@ def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.Da
     table.insert(0, "group", [str(name) for name in groups.categories])
     table.attrs["hidden"] = bool(hidden.any())
     return table
-
-
-def _hidden(counts: Array, least: int) -> Any:
-    """Find cells (clusters, groups), and below them totals of groups, that are not shown; sizes are known."""
-    found = suppression_with_totals(counts, threshold=least)
-    cells = found.cells.copy()
-    sizes: Labels = np.isnan(shown_counts(counts.sum(axis=1)[:, None], least)[1])
-    # of a cluster whose size is hidden nothing is told, and its size must not follow from the totals
-    cells[sizes] = True
-    totals = found.totals | bool(sizes.any())
-    return np.vstack([cells & (counts > 0) | sizes[:, None], totals])

@@ -79,24 +79,12 @@ def sizes_table(state: NavigatorState, nodes: list[int]) -> pd.DataFrame:
 
 def codes_table(state: NavigatorState) -> pd.DataFrame:
     """Return the most relevant codes of every cluster of the cut, at the λ of now."""
-    figures, parts = state.figures, []
+    parts = []
     for k, node in enumerate(state.frontier):
-        best = figures.best(node, max_items=RANKED, balance=state.balance)
-        share, overall = figures.shares([node])[0, best], figures.overall[best]
-        columns = {
-            "cluster": k,
-            "branch": state.layout.labels[node],
-            "name": state.names.get(node, ""),
-            "rank": range(1, len(best) + 1),
-            "code": [figures.words[j] for j in best],
-            "title": [figures.titles[j] for j in best],
-            "n": figures.counts([node])[0, best],
-            "share": share,
-            "overall": overall,
-            "lift": share / overall,
-            "relevance": figures.scores([node], state.balance)[0, best],
-        }
-        parts.append(pd.DataFrame(columns))
+        table = state.figures.table(node, max_items=RANKED, balance=state.balance)
+        labels, name = state.layout.labels, state.names.get(node, "")
+        own = {"cluster": k, "branch": labels[node], "name": name}
+        parts.append(pd.DataFrame(own, index=table.index).join(table))
     return pd.concat(parts, ignore_index=True)
 
 

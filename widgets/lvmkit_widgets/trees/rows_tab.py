@@ -5,9 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, ClassVar
 
-import numpy as np
-
 from lvmkit.mixtures.analysis import short
+from lvmkit.trees.nodes import voices
 from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.ui.controls import column
@@ -147,14 +146,9 @@ def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
     path, entries = state.tree.path(leaf), entries_of(state, row)
     lines = []
     for above, below in pairwise(path):
-        node = state.tree.nodes[above]
-        side = node.children.index(below)
-        own, other = node.discriminators[side], node.discriminators[1 - side]
-        if node.rule == "absolute":
-            total = [sum(x * d[j] for j, x in entries) for d in (own, other)]
-            own, other = own * np.sign(total[0]), other * np.sign(total[1])
-        force = sorted(((float(x * (own[j] - other[j])), j) for j, x in entries), reverse=True)
-        spoke = [_title_of(state, j) for value, j in force[:TOLD] if value > 0]
+        spoke = [
+            _title_of(state, j) for j in voices(state.tree.nodes[above], below, entries)[:TOLD]
+        ]
         why = f"because of {'; '.join(spoke)}" if spoke else ""
         why = why or f"for what it does not have of {state.label(above)}"
         lines.append(f"to {state.label(below)}, {why}")

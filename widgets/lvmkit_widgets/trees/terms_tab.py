@@ -118,14 +118,7 @@ def saved_columns(state: NavigatorState) -> tuple[int, ...]:
         return tuple(range(c))
     room = min(max(SAVED_CELLS // n, 300), c)
     first = list(dict.fromkeys([*state.frontier, *range(min(n, 100))]))[:200]
-    needed = np.zeros(c, dtype=bool)
-    for balance in (0.0, 0.3, 0.6, 1.0):
-        score = figures.scores(np.array(first), balance)
-        best = np.argpartition(-score, min(TOP, c) - 1, axis=1)[:, :TOP]
-        needed[np.unique(best)] = True
-    frequent = np.nan_to_num(figures.overall)
-    order = np.lexsort((-frequent, ~needed))
-    return tuple(sorted(int(j) for j in order[: max(room, min(int(needed.sum()), 2 * room))]))
+    return tuple(figures.leading(first, top=TOP, room=room))
 
 
 def holds_all(state: NavigatorState, cells: int = LIVE_CELLS) -> bool:
