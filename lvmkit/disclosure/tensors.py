@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure.cells import suppression, suppression_with_totals
+from lvmkit.disclosure.text import shown_count
 
 
 def shown_with_sizes(counts: Any, threshold: int) -> tuple[Any, Any]:
@@ -29,6 +31,27 @@ def hidden_groups(counts: Array, threshold: int) -> Any:
     cells[sizes] = True
     totals = found.totals | bool(sizes.any())
     return np.vstack([cells & (counts > 0) | sizes[:, None], totals])
+
+
+def groups_table(
+    labels: Labels, groups: pd.Categorical, *, n_clusters: int, threshold: int, hide: bool
+) -> pd.DataFrame:
+    """Count known groups of samples (n,) by cluster, one row per group; `attrs["hidden"]` says whether a count is."""
+    counts = np.zeros((n_clusters, len(groups.categories)))
+    np.add.at(counts, (labels, groups.codes), 1)
+    rows = np.vstack([counts, counts.sum(axis=0)])
+    hidden = hidden_groups(counts, threshold) if hide else rows < 0
+    texts = [
+        [
+            shown_count(np.nan if secret else n, int(n), threshold)
+            for n, secret in zip(*pair, strict=True)
+        ]
+        for pair in zip(rows.T, hidden.T, strict=True)
+    ]
+    table = pd.DataFrame(texts, columns=[*(f"c{j}" for j in range(n_clusters)), "total"])
+    table.insert(0, "group", [str(name) for name in groups.categories])
+    table.attrs["hidden"] = bool(hidden.any())
+    return table
 
 
 def same_means(means: Array, shown: Array) -> Array:

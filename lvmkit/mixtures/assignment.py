@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from lvmkit.core.typing import Array
 from lvmkit.mixtures.clustering import Clustering
@@ -50,6 +52,19 @@ class Assignment:
         others = self.posterior.copy()
         others[np.arange(len(others)), self.positions] = -1.0
         return np.asarray(np.argmax(others, axis=1))
+
+    def table(self, names: Sequence[str]) -> pd.DataFrame:
+        """Tabulate the cluster of each patient, and the second most probable one; `names` are those of the clusters."""
+        second = self.posterior[np.arange(len(self.rows)), self.runner_up]
+        return pd.DataFrame(
+            {
+                "cluster": self.labels,
+                "name": np.array(names, dtype=object)[self.positions],
+                "posterior": self.certainty.round(6),
+                "second": self.ids[self.runner_up],
+                "second_posterior": second.round(6),
+            }
+        )
 
 
 def assign(

@@ -92,6 +92,28 @@ class CountCohort:
         named = isinstance(self.cohort, pd.DataFrame)
         return [tuple(map(str, self.cohort.columns))] if named else []
 
+    def left_out(self, phenotypes: Phenotypes, row_name: str) -> str:
+        """Say what a model leaves out of the patients, and whether it was fitted to others."""
+        told = []
+        for words, mode in zip(self.words, phenotypes.modes, strict=False):
+            unknown = len(set(words) - set(mode.codes))
+            absent = len(set(mode.codes) - set(words))
+            if unknown:
+                told.append(
+                    f"{unknown:,} of the cohort's {len(words):,} codes are unknown to the model and left out."
+                )
+            if absent:
+                told.append(
+                    f"{absent:,} of the model's {len(mode.codes):,} do not occur in the cohort."
+                )
+        n = len(phenotypes.fitted_scores)
+        if n != len(self):
+            fitted = f"{n:,} {row_name}" if n else f"{row_name} that are not stored with it"
+            told.append(
+                f"The model was fitted to {fitted}; the {len(self):,} of this cohort were scored with its phenotypes."
+            )
+        return " ".join(told)
+
     def row_of(self, text: str) -> int:
         """Return the row of a patient by id or number."""
         typed = text.strip()

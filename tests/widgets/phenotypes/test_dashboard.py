@@ -10,7 +10,6 @@ from scipy import sparse
 
 import lvmkit
 from lvmkit.cohorts import CountTensor
-from lvmkit.sustain.annotations import Annotations
 from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.similarity import cosine_similarities, near_duplicates
 from lvmkit_widgets import ScoreCards
@@ -270,7 +269,7 @@ def test_the_steps_in_python_repeat_them(board, model, tensor):
     assert scope["state"].annotations == state.annotations
 
 
-def test_odd_things_said_are_refused_or_left_out(board):
+def test_odd_things_said_are_refused(board):
     state = board.state
     with pytest.raises(TypeError, match="name is 3; pass a text"):
         state = state.rename(0, 3)
@@ -278,9 +277,6 @@ def test_odd_things_said_are_refused_or_left_out(board):
         state = state.mark(0, "maybe")
     with pytest.raises(ValueError, match="There is no phenotype 3; they are numbered 0 to 2"):
         state = state.rename(3, "x")
-    odd = {"phenotypes": {"0": {"name": 7, "mark": "perhaps"}, "9": {"name": "x"}, "1": "y"}}
-    assert Annotations.kept_with(3, odd) == Annotations()
-    assert Annotations.kept_with(3, None) == Annotations()
 
 
 def test_names_notes_and_marks_are_saved_with_the_model(cohort, tmp_path):

@@ -12,8 +12,7 @@ from scipy import sparse
 import lvmkit
 from lvmkit.cohorts import from_texts
 from lvmkit.trees import Node, Tree
-from lvmkit.trees.layout import DEEP, TreeLayout
-from lvmkit.trees.named_cut import NamedCut
+from lvmkit.trees.layout import DEEP
 from lvmkit_widgets import ClusterExplorer, TopicRelevance, TreeNavigator
 from lvmkit_widgets.trees.export_tab import (
     EXPORTS,
@@ -301,24 +300,6 @@ def test_other_annotations_of_the_model_stay(board, fitted):
     board.state = board.state.rename(1, "Heart")
     assert fitted.annotations_["from"] == "ward 7"
     assert fitted.annotations_["node_names"] == {"1": "Heart"}
-
-
-@pytest.mark.parametrize(
-    "notes",
-    [
-        {"node_names": {"77": "gone"}, "cut": [1]},
-        {"node_names": None, "cut": None},
-        {"node_names": {"x": "a word", "1": 5}, "cut": "abc"},
-        {"node_names": ["Heart"], "cut": [1, 1.5]},
-        {"cut": [0, 1]},
-        ["Heart"],
-    ],
-)
-def test_names_and_cuts_of_another_tree_are_left_out(notes):
-    tree = complete(2)
-    found = NamedCut.kept_with(TreeLayout(tree), notes)
-    assert found.names == ()
-    assert list(found.frontier) == tree.leaves
 
 
 def test_the_reader_cuts_names_and_goes_back(board):

@@ -167,10 +167,8 @@ def filter_controls(state: ExplorerState) -> list[dict[str, Any]]:
     ranges, levels = attributes_of(state)
     for name, (low, high) in ranges.items():
         limits = {"kind": "number", "min": low, "max": high}
-        found += [
-            {"name": f"{end}_{name}", "label": f"{column_title(name)} {end}", **limits}
-            for end in ("from", "to")
-        ]
+        ends = ((end, f"{column_title(name)} {end}") for end in ("from", "to"))
+        found += [{"name": f"{end}_{name}", "label": label, **limits} for end, label in ends]
     for name, known in levels.items():
         found.append(multiselect(f"level_{name}", column_title(name), known, placeholder="any"))
     options = [[code, state.patients.title(code)] for code in state.patients.codes]

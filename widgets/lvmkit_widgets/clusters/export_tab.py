@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from lvmkit.core.folders import reader_folders
@@ -61,18 +60,8 @@ def clusters_table(state: ExplorerState) -> pd.DataFrame:
 
 def assignment_table(state: ExplorerState) -> pd.DataFrame:
     """Return the cluster of every patient, by record id: for this machine, not to be shared."""
-    a, names = state.assignment, np.array(state.clustering.labels, dtype=object)
-    rows = np.arange(len(a.rows))
-    table = pd.DataFrame(
-        {
-            "record": state.patients.cohort.obs_names[a.rows],
-            "cluster": a.labels,
-            "name": names[a.positions],
-            "posterior": a.certainty.round(6),
-            "second": a.ids[a.runner_up],
-            "second_posterior": a.posterior[rows, a.runner_up].round(6),
-        }
-    )
+    table = state.assignment.table(state.clustering.labels)
+    table.insert(0, "record", state.patients.cohort.obs_names[state.assignment.rows])
     return table if state.weights is None else table.assign(weight=state.weights)
 
 

@@ -236,25 +236,7 @@ def left_out_of(state: CardsState) -> str:
     people, phenotypes = state.people, state.phenotypes
     if people is None:
         return "" if state.known else WITHOUT_PATIENTS
-    told = []
-    for words, mode in zip(people.words, phenotypes.modes, strict=False):
-        unknown = len(set(words) - set(mode.codes))
-        absent = len(set(mode.codes) - set(words))
-        if unknown:
-            told.append(
-                f"{unknown:,} of the cohort's {len(words):,} codes are unknown to the model and left out."
-            )
-        if absent:
-            told.append(
-                f"{absent:,} of the model's {len(mode.codes):,} do not occur in the cohort."
-            )
-    n = len(phenotypes.fitted_scores)
-    if n != len(people):
-        fitted = f"{n:,} {state.row_name}" if n else f"{state.row_name} that are not stored with it"
-        told.append(
-            f"The model was fitted to {fitted}; the {len(people):,} of this cohort were scored with its phenotypes."
-        )
-    return " ".join(told)
+    return people.left_out(phenotypes, state.row_name)
 
 
 def footer(state: CardsState) -> str:

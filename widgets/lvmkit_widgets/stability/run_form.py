@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from lvmkit_widgets.stability.data import Outcome
@@ -160,11 +161,7 @@ def parsed_values(typed: str) -> list[int]:
 
 def written_values(values: Sequence[int]) -> str:
     """Write numbers as `parsed_values` reads them."""
-    runs: list[list[int]] = []
-    for value in values:
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
+    found = groupby(enumerate(values), lambda pair: pair[1] - pair[0])  # one after the other
+    runs = [[value for _, value in run] for _, run in found]
     parts = [f"{run[0]}-{run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in runs]
     return ", ".join(parts)

@@ -15,7 +15,7 @@ from lvmkit.charts.tensor_selection import paths_of
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import check_matrix
-from lvmkit.disclosure.tensors import hidden_groups, same_means, shown_with_sizes
+from lvmkit.disclosure.tensors import groups_table, same_means, shown_with_sizes
 from lvmkit.disclosure.text import coarse, shown_count
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, refuse, require_numbered
@@ -379,15 +379,6 @@ def groups_of(state: TensorState, index: int, which: int | None = None) -> pd.Da
     groups = state.sets[state.shown_set if which is None else which].groups
     if groups is None:
         return None
-    k, least = state.solutions[index].n_components, state.disclosure.threshold
-    counts = np.zeros((k, len(groups.categories)))
-    np.add.at(counts, (state.labels(index, which), groups.codes), 1)
-    rows = np.vstack([counts, counts.sum(axis=0)])
-    hidden = hidden_groups(counts, least) if state.suppressing else rows < 0
-    pairs = zip(np.where(hidden, np.nan, rows).T, rows.T, strict=True)
-    table = pd.DataFrame(
-        [texts_of(*pair, least) for pair in pairs], columns=[*(f"c{j}" for j in range(k)), "total"]
-    )
-    table.insert(0, "group", [str(name) for name in groups.categories])
-    table.attrs["hidden"] = bool(hidden.any())
-    return table
+    labels, k = state.labels(index, which), state.solutions[index].n_components
+    least, hide = state.disclosure.threshold, state.suppressing
+    return groups_table(labels, groups, n_clusters=k, threshold=least, hide=hide)
