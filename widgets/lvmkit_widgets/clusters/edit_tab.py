@@ -178,9 +178,10 @@ def filter_controls(state: ExplorerState) -> list[dict[str, Any]]:
 def filter_values(state: ExplorerState) -> dict[str, Any]:
     """Return what the controls show for the choice in the state."""
     subset, (ranges, levels) = state.subset, attributes_of(state)
-    found: dict[str, Any] = {f"level_{name}": list(subset.values.get(name, ())) for name in levels}
+    found: dict[str, Any] = {}
     for name, full in ranges.items():
         found[f"from_{name}"], found[f"to_{name}"] = subset.ranges.get(name, full)
+    found |= {f"level_{name}": list(subset.values.get(name, ())) for name in levels}
     by_code = {"having": subset.having, "lacking": subset.lacking, "excluded": state.excluded}
     return found | {name: list(codes) for name, codes in by_code.items()}
 

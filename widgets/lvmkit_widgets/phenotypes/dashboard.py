@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from scipy import sparse
 from sklearn.base import clone
 
 from lvmkit.cohorts.weights import not_weighted
 from lvmkit.core.arguments import checked
-from lvmkit.core.typing import Labels
-from lvmkit.mixtures.partition import Partition
+from lvmkit.mixtures.score_cut import ScoreCut
 from lvmkit.sustain.count_cohort import CountCohort
 from lvmkit.sustain.phenotypes import GENERIC_MODE_NAMES
 from lvmkit.sustain.scored_model import fit_with_progress
@@ -179,31 +176,6 @@ class PhenotypeStepsBar(StepsBar[CardsState]):
         """Take the settings."""
         author = " ".join(str(values.get("author") or "").split())
         return state.replace(author=author).disclose(on_screen=bool(values.get("hide")))
-
-
-class ScoreCut(Partition):
-    """Two clusters: patients whose score reaches a level, and all others."""
-
-    # A score is that of a row of the cohort: it cannot be read off the row alone, because an explorer sees only which
-    # codes a row has, not how often.
-
-    def __init__(self, cohort: Any, high: Any, names: tuple[str, str]) -> None:
-        labels: Labels = np.where(np.asarray(high), 0, 1).astype(np.intp)
-        present, sizes = sparse.csr_array(cohort.X) > 0, np.bincount(labels, minlength=2)
-        centers = np.vstack([present[labels == k].sum(axis=0) for k in range(2)]) / sizes[:, None]
-        codes = [str(code) for code in cohort.var_names]
-        super().__init__(centers, sizes / len(labels), codes, names=names)
-        self.labels_ = labels
-
-    def placed(self, X: Any, rows: Labels) -> Any:
-        """Return 1 for the cluster of each row of the cohort, 0 for the other, (m, 2)."""
-        del X
-        return np.eye(2)[self.labels_[rows]]
-
-    def _cluster_of(self, rows: Any) -> Labels:
-        """Refuse rows of which nothing is known but their codes."""
-        del rows
-        refuse("Scores are known of the rows of this cohort only; score others by model.transform.")
 
 
 def subtitle(state: CardsState) -> str:

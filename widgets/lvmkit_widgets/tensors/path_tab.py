@@ -50,10 +50,7 @@ class PenaltyPathTab(Tab[TensorState]):
             "numbers": Picture(title="How many clusters", help=BIC_HELP, download="bic-clusters"),
             "alone": Text(text=ALONE, tone="note"),
         }
-        self.layout = [
-            "alone",
-            {"row": ["sparsity", ["bic", "numbers"]], "widths": [1.5, 1]},
-        ]
+        self.layout = ["alone", {"row": ["sparsity", ["bic", "numbers"]], "widths": [1.5, 1]}]
         self.events = {f"{name}.pick": pick_mark for name in ("sparsity", "bic", "numbers")}
 
     def picks(self, state: TensorState) -> Fields:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from lvmkit.mixtures.analysis import short
 from lvmkit.trees.nodes import voices
-from lvmkit_widgets.clusters.attributes_tab import FIRST, attributes_text, column_title
+from lvmkit_widgets.clusters.attributes_tab import who, who_columns
 from lvmkit_widgets.trees.state import NavigatorState
 from lvmkit_widgets.ui.controls import column
 from lvmkit_widgets.ui.paging import turning
@@ -78,12 +78,11 @@ def columns_of(state: NavigatorState) -> list[dict[str, Any]]:
     row, corpus = column("row", "Row", "integer"), state.corpus
     if corpus is None:
         return [row]
-    who = state.row_name.capitalize().removesuffix("s")
+    named = [column("who", state.row_name.capitalize().removesuffix("s"))]
     if state.private:
-        who = ", ".join(column_title(name) for name in FIRST if name in corpus.obs)
+        named = who_columns(corpus.obs)
     read = corpus.texts is not None and not state.private
     what = "Beginning" if read else f"{state.column_name.capitalize()}s"
-    named = [column("who", who)] if who else []
     return [row, *named, column("leaf", "Leaf"), column("what", what)]
 
 
@@ -93,15 +92,14 @@ def record_of(state: NavigatorState, row: int) -> dict[str, Any]:
     assert corpus is not None
     leaf = int(state.layout.leaves[state.labels[row]])
     if state.private:
-        record = corpus.obs.iloc[row]
-        who = attributes_text(record, [name for name in FIRST if name in corpus.obs])
+        told = who(corpus.obs, row)
     else:
-        who = " · ".join(part for part in (corpus.title(row), corpus.about(row)) if part)
+        told = " · ".join(part for part in (corpus.title(row), corpus.about(row)) if part)
     what = beginning(state, row, LETTERS)
     if not what:
         words = [short(_title_of(state, j)) for j, _ in entries_of(state, row)]
         what = first_of(words, CODES_SHOWN)
-    return {"row": row + 1, "who": who, "leaf": state.layout.labels[leaf], "what": what}
+    return {"row": row + 1, "who": told, "leaf": state.layout.labels[leaf], "what": what}
 
 
 def beginning(state: NavigatorState, row: int, letters: int) -> str:
@@ -128,9 +126,9 @@ def told_of(state: NavigatorState) -> dict[str, Any]:
         what = "patient" if state.private else state.row_name.removesuffix("s")
         return {"title": "Why here", "text": f"Pick a {what} above to see the way down the tree."}
     leaf = int(state.layout.leaves[state.labels[row]])
-    who = f"Row {row + 1:,}" if state.private else corpus.title(row)
+    called = f"Row {row + 1:,}" if state.private else corpus.title(row)
     parts = [
-        f"{who} is in leaf {state.label(leaf)}.",
+        f"{called} is in leaf {state.label(leaf)}.",
         "\n".join(f"- {line}" for line in way_down(state, row, leaf)),
     ]
     if corpus.texts is None or state.private:
@@ -138,7 +136,7 @@ def told_of(state: NavigatorState) -> dict[str, Any]:
         parts.append(f"All {state.column_name}s of the row: {had or 'none'}.")
     else:
         parts.append(beginning(state, row, WHOLE_TEXT))
-    return {"title": f"Why {who} is here", "text": "\n\n".join(parts)}
+    return {"title": f"Why {called} is here", "text": "\n\n".join(parts)}
 
 
 def way_down(state: NavigatorState, row: int, leaf: int) -> list[str]:
