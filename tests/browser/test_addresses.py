@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from lvmkit.datasets import load_discharges, make_covariate_clusters
 from lvmkit.models import BernoulliMixture, SpectralTree, covariate_path
-from lvmkit_widgets import ClusterExplorer, CovariatePath, TreeNavigator
+from lvmkit_widgets import ClusterExplorer, CovariatePath, StabilityPanel, TreeNavigator
 
 pytestmark = pytest.mark.browser
 
@@ -21,6 +21,14 @@ def some_dashboards():
         "covariates": CovariatePath(covariate_path(data.X, data.y, nus=[0.01, 0.1, 1.0])),
         "tree": TreeNavigator(SpectralTree(max_depth=2, min_samples_leaf=20).fit(cohort), cohort),
     }
+
+
+@pytest.fixture
+def panel():
+    """Return what makes a panel of three methods that are not measured yet."""
+    cohort = load_discharges()[:300]
+    model = BernoulliMixture(3).fit(cohort)
+    return lambda: StabilityPanel(model, cohort, values=[2, 3], n_repeats=1)
 
 
 def picked(page):
@@ -104,6 +112,24 @@ def test_other_dashboards_have_addresses(name, fragment, shown, open_page, board
     page = open_page()
     page.goto(f"{path.as_uri()}#{fragment}")
     expect(page.get_by_text(shown).first).to_be_visible()
+
+
+def test_the_pick_of_the_stability_panel_is_in_the_address(servers, open_page, panel):
+    address, made = servers.start(panel)
+    page = open_page()
+    page.goto(address)
+    row = page.locator(".lvm-table tbody tr", has_text="k-means").first
+    row.click()
+    expect(row).to_have_attribute("aria-selected", "true")
+    expect(page).to_have_url(re.compile("#pick=k-means"))
+    colleague = open_page()
+    colleague.goto(page.url)
+    shown = colleague.locator(".lvm-table tbody tr[aria-selected=true]")
+    expect(shown).to_contain_text("k-means")
+    assert made[-1].state.method == "k-means"
+    wrong = open_page()
+    wrong.goto(f"{address}#pick=none+%C2%B7+3")
+    expect(wrong.locator(".lvm-table tbody tr[aria-selected=true]")).to_contain_text("Bernoulli")
 
 
 def test_notebooks_keep_their_addresses(boards):

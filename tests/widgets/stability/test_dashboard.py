@@ -217,7 +217,7 @@ def test_the_best_of_numbers_that_are_all_unstable_is_not_called_recommended():
 
 
 def test_picking_another_number_shows_its_clusters(measured):
-    measured.components["values"].fire("pick", "BernoulliMixture · 3")
+    measured.components["values"].selected = "BernoulliMixture · 3"
     state = measured.state
     assert state.picked == Cell("BernoulliMixture", 3)
     assert measured.components["verdict"].text.startswith("**BernoulliMixture, 3 clusters.**")

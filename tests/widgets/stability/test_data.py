@@ -1,7 +1,5 @@
 """What a stability dashboard judges: rows, clusters with their names, rivals, and the sample."""
 
-from types import SimpleNamespace
-
 import anndata
 import numpy as np
 import pandas as pd
@@ -10,8 +8,7 @@ from sklearn.cluster import DBSCAN, KMeans
 
 import lvmkit
 from lvmkit.cohorts.corpus import Corpus
-from lvmkit.trees import layout
-from lvmkit_widgets.stability.data import Subject, names_of
+from lvmkit_widgets.stability.data import Subject
 
 ROWS = np.repeat(np.eye(4), 10, axis=0)
 
@@ -78,34 +75,3 @@ def test_of_its_own_number_the_given_estimator_is_taken():
     blank = KMeans(3, n_init=1)
     assert Subject(blank, ROWS, {}).fitted("KMeans", 3) is not blank
     assert not hasattr(blank, "labels_")
-
-
-def test_names_of_all_kinds_are_read():
-    clusters = [
-        {"id": 5, "components": [0, 2], "name": "Heart"},
-        {"id": 1, "components": [1], "name": ""},
-    ]
-    assert names_of(SimpleNamespace(annotations_={"clusters": clusters})) == {
-        0: "Heart (1 of 2)",
-        2: "Heart (2 of 2)",
-    }
-    assert names_of(SimpleNamespace()) == {}
-
-
-def test_leaves_are_called_as_in_the_tree_navigator():
-    tree = lvmkit.SpectralTree(max_depth=2).fit(ROWS)
-    leaf = tree.tree_.leaves[2]
-    tree.annotations_ = {"node_names": {"1": "not a leaf", str(leaf): "Childbirth"}}
-    named = names_of(tree)
-    assert sorted(named) == list(range(tree.n_leaves_))
-    assert named[2] == f"{tree.tree_.label(leaf)} · Childbirth"
-    assert named[0] == tree.tree_.label(tree.tree_.leaves[0])
-
-
-def test_leaves_far_down_are_called_by_their_number(monkeypatch):
-    monkeypatch.setattr(layout, "DEEP", 1)
-    tree = lvmkit.SpectralTree(max_depth=2).fit(ROWS)
-    found = tree.tree_
-    place, leaf = next((i, j) for i, j in enumerate(found.leaves) if found.nodes[j].depth == 2)
-    tree.annotations_ = {"node_names": {str(leaf): "Childbirth"}}
-    assert names_of(tree)[place] == f"node {leaf} · Childbirth"

@@ -8,7 +8,6 @@ from typing import Any
 import pandas as pd
 
 from lvmkit.core.folders import reader_folders
-from lvmkit.disclosure.text import shown_count
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui import controls
@@ -43,12 +42,11 @@ def codes_table(state: ExplorerState) -> pd.DataFrame:
 def clusters_table(state: ExplorerState) -> pd.DataFrame:
     """Return one row per cluster, fit to be shared."""
     counts = state.counts()
-    sizes = zip(counts.sizes, state.assignment.sizes, strict=True)
     table = pd.DataFrame(
         {
             "cluster": state.clustering.ids,
             "name": state.clustering.labels,
-            "patients": [shown_count(n, whole, state.disclosure.threshold) for n, whole in sizes],
+            "patients": state.shown_sizes(counts),
             "share": counts.weights,
             "note": [c.note for c in state.clustering.clusters],
         }

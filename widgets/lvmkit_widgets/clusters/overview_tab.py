@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lvmkit import charts
-from lvmkit.disclosure.text import shown_count, stands_for
+from lvmkit.disclosure.text import stands_for
 from lvmkit.mixtures.assignment import Assignment
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters import codes_tab
@@ -103,15 +103,12 @@ class OverviewTab(Tab[ExplorerState]):
 def summary_rows(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     """Return table 1 of Ruffini 2017."""
     table = charts.relevance_summary(counts, balance=state.balance, top=5)
-    sizes = zip(table["n"], state.assignment.sizes, strict=True)
-    n = [shown_count(shown, whole, state.disclosure.threshold) for shown, whole in sizes]
-    table = table.assign(n=pd.Series(n, index=table.index, dtype=object))
-    keys = ["cluster", "label", "n", "share", "codes"]
-    if "estimate" in table:
-        known = zip(table["estimate"], counts.sizes, strict=True)
-        table["estimate"] = pd.Series([stands_for(*row) for row in known], dtype=object)
-        keys.append("estimate")
-    return [dict(zip(keys, row, strict=True)) for row in table[keys].itertuples(index=False)]
+    told: dict[str, Any] = {"n": state.shown_sizes(counts)}
+    if counts.weighted is not None:
+        told["estimate"] = list(map(stands_for, counts.weighted.sizes, counts.sizes))
+    table = table.assign(**{name: pd.Series(one, dtype=object) for name, one in told.items()})
+    keys = [str(name) for name in table]
+    return [dict(zip(keys, row, strict=True)) for row in table.itertuples(index=False)]
 
 
 @remembered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from lvmkit.disclosure.text import is_few, shown_count, stands_for
+from lvmkit.disclosure.text import is_few, stands_for
 from lvmkit.mixtures.analysis import marks
 from lvmkit.scores import CodeCounts
 from lvmkit_widgets.clusters.state import ExplorerState
@@ -72,7 +72,7 @@ def set_typed(state: ExplorerState, values: dict[str, Any]) -> ExplorerState:
 @remembered
 def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
     """Describe each cluster; a hidden one without share."""
-    hints, least = marks(counts), state.disclosure.threshold
+    hints, sizes = marks(counts), state.shown_sizes(counts)
     sums = () if counts.weighted is None else counts.weighted.sizes
     estimates = [stands_for(*pair) for pair in zip(sums, counts.sizes, strict=False)]
     told = [{} if n is None else {"more": f"stand for {n:,}"} for n in estimates]
@@ -80,7 +80,7 @@ def items_of(state: ExplorerState, counts: CodeCounts) -> list[dict[str, Any]]:
         {
             "id": cluster.id,
             "name": counts.cluster_labels[row],
-            "n": shown_count(counts.sizes[row], state.assignment.sizes[row], least),
+            "n": sizes[row],
             "share": counts.weights[row],
             "note": cluster.note or hints[row],
             **(told[row] if told else {}),

@@ -16,7 +16,7 @@ from lvmkit.cohorts.subset import Subset
 from lvmkit.cohorts.view import CohortView
 from lvmkit.core.stored import StoredModel
 from lvmkit.core.typing import Array, Progress
-from lvmkit.disclosure.text import with_texts
+from lvmkit.disclosure.text import shown_count, with_texts
 from lvmkit.mixtures.analysis import Analysis, ClusterView
 from lvmkit.mixtures.assignment import Assignment, Moves
 from lvmkit.mixtures.cluster import Mixture
@@ -160,6 +160,11 @@ class ExplorerState(StepState[ClusterView]):
     def weights(self) -> Array | None:
         """What each of the patients shown stands for (n,), of a cohort with weights."""
         return self.patients.weights(self.view.subset)
+
+    def shown_sizes(self, counts: CodeCounts) -> list[int | str]:
+        """Return the size of each cluster as a number, or as text where it is hidden."""
+        sizes = zip(counts.sizes, self.assignment.sizes, strict=True)
+        return [shown_count(shown, whole, self.disclosure.threshold) for shown, whole in sizes]
 
     @property
     def log_likelihood(self) -> float:

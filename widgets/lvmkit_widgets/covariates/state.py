@@ -12,6 +12,7 @@ from lvmkit.charts.path_curves import nu_text
 from lvmkit.core import moved
 from lvmkit.core.typing import Array, Labels
 from lvmkit.disclosure.text import coarse
+from lvmkit_widgets.ui.history import started
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, refuse, require_numbered
 
@@ -27,11 +28,7 @@ class HeldSolutions(NamedTuple):
 class PathState(StepState[int]):
     """A path, the solution that is looked at, what is picked of it, and the steps that led there."""
 
-    start: ClassVar[str] = (
-        "from lvmkit_widgets import CovariatePath\n"
-        "# path: the path that was opened\n"
-        "state = CovariatePath(path).state"
-    )
+    start: ClassVar[str] = started("CovariatePath(path)", "path: the path that was opened")
 
     path: Any
     names: tuple[str, ...]  # Of the covariates

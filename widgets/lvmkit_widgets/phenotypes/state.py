@@ -19,6 +19,7 @@ from lvmkit.sustain.phenotypes import Phenotypes
 from lvmkit.sustain.score_counts import DisclosedCounts
 from lvmkit.sustain.scored_model import ScoredModel, fit_with_progress
 from lvmkit.sustain.similarity import match_phenotypes
+from lvmkit_widgets.ui.history import started
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.tabs import Job
@@ -41,10 +42,8 @@ class CardsState(StepState[CardsView]):
     """Phenotypes, what is said of them, what is picked, and the steps that led there."""
 
     is_work: ClassVar[bool] = True
-    start: ClassVar[str] = (
-        "from lvmkit_widgets import ScoreCards\n"
-        "# model and cohort: the model and the cohort that were opened\n"
-        "state = ScoreCards(model, cohort).state"
+    start: ClassVar[str] = started(
+        "ScoreCards(model, cohort)", "model and cohort: the model and the cohort that were opened"
     )
 
     people: CountCohort | None

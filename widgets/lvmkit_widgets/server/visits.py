@@ -7,6 +7,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from contextvars import copy_context
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,22 +32,20 @@ and a page that was connected cannot take its dashboard up again."""
 DAY = 24 * 60.0
 
 
+@dataclass(eq=False)
 class VisitLimit:
     """Makes a dashboard for each page that connects, one at a time, beside the server's loop."""
 
-    def __init__(
-        self,
-        factory: Callable[[], Any],
-        *,
-        title: str,
-        folders: Sequence[Path] | None = None,
-        max_pages: int = MOST_PAGES,
-        minutes: float | None = None,
-    ) -> None:
-        self.factory, self.title, self.folders = factory, title, folders
-        self.max_pages, self.minutes = max_pages, minutes
+    factory: Callable[[], Any]
+    _: KW_ONLY
+    title: str
+    folders: Sequence[Path] | None = None
+    max_pages: int = MOST_PAGES
+    minutes: float | None = None
+
+    def __post_init__(self) -> None:
         self.too_many = (
-            f"This server shows {max_pages} pages already, as many as it may. Close one that is no "
+            f"This server shows {self.max_pages} pages already, as many as it may. Close one that is no "
             "longer needed, then reload this page."
         )
         self._one = threading.Lock()
@@ -66,10 +66,8 @@ class VisitLimit:
         def begin() -> None:
             if not begun.is_set():
                 begun.set()
-                work = copy_context().run
-                threading.Thread(
-                    target=work, args=(self._make, host, frame), name="lvmkit-open", daemon=True
-                ).start()
+                work = partial(copy_context().run, self._make, host, frame)
+                threading.Thread(target=work, name="lvmkit-open", daemon=True).start()
 
         document.js_on_event("connection_lost", CustomJS(code=static("lost.js")))
         pn.state.onload(begin)

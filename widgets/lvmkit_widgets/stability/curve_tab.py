@@ -42,7 +42,7 @@ class CurveTab(Tab[StabilityState]):
         )
         self.components = {"curve": curve, "values": table}
         self.layout = ["curve", "values"]
-        self.events = {"values.pick": pick_row}
+        self.events = {"values.selected": pick_row}
 
     def initial(self, state: StabilityState) -> Fields:
         """Name what is compared."""

@@ -86,6 +86,8 @@ class StabilityPanel(TabbedDashboard[StabilityState]):
     2
     """
 
+    addresses = (("pick", "values", "selected", None),)
+
     @checked()
     def __init__(
         self,

@@ -23,8 +23,7 @@ from lvmkit.mixtures.refit import quiet
 from lvmkit.scores import StabilityStudy, iter_stability
 from lvmkit.scores.stability.compare import parameter_of, with_value
 from lvmkit.scores.stability.refits import numbered, take_rows
-from lvmkit.trees import Tree
-from lvmkit.trees.layout import TreeLayout
+from lvmkit.trees.kept_names import kept_names
 from lvmkit_widgets.ui.jobs import Cancelled
 from lvmkit_widgets.ui.words import refuse
 
@@ -75,7 +74,7 @@ class Subject:
             self.parameter = parameter_of(estimator)
         self.labels = self._labels()
         self.own = self._own()
-        self.names = {} if self.labels is None else names_of(estimator)
+        self.names = {} if self.labels is None else kept_names(estimator)
         offered = self._rivals() if methods is None else dict(methods)
         self.methods: dict[str, Any] = {self.name: estimator, **offered}
         self.sample: Labels | None = None  # The rows that are measured first, where there are many
@@ -224,24 +223,3 @@ def _table(cohort: Any) -> Any:
             "on parts of the rows and needs 20 of them or more."
         )
     return features.as_float32_rows(matrix) if sparse.issparse(matrix) else matrix
-
-
-def names_of(estimator: Any) -> dict[int, str]:
-    """Return the names that other dashboards keep with a model."""
-    notes = getattr(estimator, "annotations_", None) or {}
-    given = notes.get("topic_names")
-    named: dict[int, str] = {}
-    if isinstance(given, Mapping):
-        named = {int(key): str(name) for key, name in given.items() if str(key).isdigit()}
-    tree = getattr(estimator, "tree_", None)
-    if isinstance(tree, Tree):
-        nodes, places = notes.get("node_names") or {}, TreeLayout(tree).labels
-        for number, leaf in enumerate(tree.leaves):
-            name = nodes.get(str(leaf), "")
-            named[number] = f"{places[leaf]} · {name}" if name else places[leaf]
-    for cluster in notes.get("clusters") or []:
-        name, parts = str(cluster.get("name") or ""), list(cluster.get("components") or [])
-        for place, part in enumerate(parts if name else []):
-            of = f" ({place + 1} of {len(parts)})" if len(parts) > 1 else ""
-            named[int(part)] = f"{name}{of}"
-    return named

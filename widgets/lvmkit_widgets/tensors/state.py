@@ -17,6 +17,7 @@ from lvmkit.core.typing import Array, Labels
 from lvmkit.core.validation import check_matrix
 from lvmkit.disclosure.tensors import groups_table, same_means, shown_with_sizes
 from lvmkit.disclosure.text import coarse, shown_count
+from lvmkit_widgets.ui.history import started
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, refuse, require_numbered
 
@@ -70,10 +71,8 @@ class HeldModels(NamedTuple):
 class TensorState(StepState[int]):
     """Models, the one that is looked at, what is picked of it, and the steps that led there."""
 
-    start: ClassVar[str] = (
-        "from lvmkit_widgets import TensorExplorer\n"
-        "# model, X, path: what was opened\n"
-        "state = TensorExplorer(model, X, path=path).state"
+    start: ClassVar[str] = started(
+        "TensorExplorer(model, X, path=path)", "model, X, path: what was opened"
     )
 
     solutions: tuple[Solution, ...]

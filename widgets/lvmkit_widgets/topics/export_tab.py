@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -76,11 +75,6 @@ def words_picture(state: TopicState) -> Any:
         size = words * float(figures.topics.mass[topic])
         unit = "records" if state.topics.of_records else "words"
     return relevance_chart(rows.assign(size=size), noun="topic", unit=unit)
-
-
-def words_name(ending: str) -> Callable[[TopicState], str]:
-    """Return what names the picture of the words of a topic."""
-    return lambda state: f"words-of-topic-{state.topic}.{ending}"
 
 
 class TopicExportTab(ExportTab[TopicState]):

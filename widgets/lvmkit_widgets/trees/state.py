@@ -24,6 +24,7 @@ from lvmkit.trees.figures import (
 )
 from lvmkit.trees.layout import TreeLayout
 from lvmkit.trees.named_cut import NamedCut
+from lvmkit_widgets.ui.history import started
 from lvmkit_widgets.ui.paging import FIRST_PAGE, Paging
 from lvmkit_widgets.ui.state import StepState, remembered
 from lvmkit_widgets.ui.words import counted, refuse
@@ -36,10 +37,8 @@ class NavigatorState(StepState[NamedCut]):
     """A tree, what is picked of it, its cut and names, and the steps that led there."""
 
     is_work: ClassVar[bool] = True
-    start: ClassVar[str] = (
-        "from lvmkit_widgets import TreeNavigator\n"
-        "# model and cohort: the tree and the cohort that were opened\n"
-        "state = TreeNavigator(model, cohort).state"
+    start: ClassVar[str] = started(
+        "TreeNavigator(model, cohort)", "model and cohort: the tree and the cohort that were opened"
     )
 
     model: Any

@@ -21,6 +21,7 @@ from lvmkit_widgets.ui.widgets import Form, Shell, Status
 from lvmkit_widgets.ui.words import refuse
 
 log = logging.getLogger(__name__)
+OF_A_SERVER = ("file", "file_sent", "told", "heard", "repeated", "unsaved", "menu", "here", "view")
 FAILED = "This did not work. Details are where the program was started; go on, or reload the page."
 
 
@@ -325,18 +326,7 @@ class Dashboard(Viewer):
             state |= {f"{name}_{field}": clean[field] for field in fields}
         state |= {"stage_saved": True, "stage_cases": Shell(cases=self.static_cases()).cases}
         state |= {"stage_addressed": self._addressed(saved=True)}
-        of_a_page = [
-            "file",
-            "file_sent",
-            "told",
-            "heard",
-            "repeated",
-            "unsaved",
-            "menu",
-            "here",
-            "view",
-        ]
-        state |= {f"stage_{field}": getattr(Shell(), field) for field in of_a_page}
+        state |= {f"stage_{field}": getattr(Shell(), field) for field in OF_A_SERVER}
         return write_page(path, title=self.stage.title, state=state, kinds=self._sync.kinds)
 
     def follow_address(self) -> None:

@@ -241,11 +241,8 @@ def csv(table: pd.DataFrame) -> bytes:
     safe = table.copy()
     for name in table.select_dtypes(exclude="number"):
         safe[name] = table[name].astype(object).map(_no_formula)
-    return (
-        safe.rename(columns=_no_formula)
-        .to_csv(index=False, lineterminator="\r\n")
-        .encode("utf-8-sig")
-    )
+    text = safe.rename(columns=_no_formula).to_csv(index=False, lineterminator="\r\n")
+    return text.encode("utf-8-sig")
 
 
 def _no_formula(value: object) -> object:

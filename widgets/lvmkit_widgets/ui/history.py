@@ -93,3 +93,8 @@ def undo_buttons(history: History[Any], *, arrows: bool = True) -> list[dict[str
 def opening(source: str) -> str:
     """Return the Python of the first step."""
     return f"{START}{source or OPENED}\nstate = ExplorerState.of(model, cohort)"
+
+
+def started(call: str, told: str) -> str:
+    """Return the Python of the first step: how a dashboard is made, and what its arguments were."""
+    return f"from lvmkit_widgets import {call.partition('(')[0]}\n# {told}\nstate = {call}.state"

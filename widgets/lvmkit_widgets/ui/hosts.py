@@ -143,11 +143,8 @@ class PageView(pn.custom.AnyWidgetComponent):
 def _native_class(shape: Shape) -> type[NotebookView]:
     """Return the widget class for a set of components."""
     fields = {key: traitlets.Any().tag(sync=True) for key in flat_fields(shape)}
-    return type(
-        "Dashboard",
-        (NotebookView,),
-        {"_esm": script_of(tuple(kind for _, kind in shape)), **fields},
-    )
+    script = script_of(tuple(kind for _, kind in shape))
+    return type("Dashboard", (NotebookView,), {"_esm": script, **fields})
 
 
 @cache
@@ -158,10 +155,8 @@ def _page_class(shape: Shape) -> type[PageView]:
     if taken:
         refuse(f"Panel needs the name {min(taken)!r} itself; rename the component")
     kinds = dict(shape)
-    body: dict[str, Any] = {
-        "_esm": script_of(tuple(kind for _, kind in shape)),
-        "__module__": __name__,
-    }
+    script = script_of(tuple(kind for _, kind in shape))
+    body: dict[str, Any] = {"_esm": script, "__module__": __name__}
     for key, (name, field) in flat.items():
         is_bytes = isinstance(KINDS[kinds[name]].param[field], param.Bytes)
         body[key] = param.Bytes(b"") if is_bytes else param.Parameter(None)

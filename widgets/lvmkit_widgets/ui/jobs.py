@@ -91,9 +91,7 @@ class BackgroundJob:
         """Do the work in this thread, and hand what follows to ``call``."""
         try:
             result = self.work(self.progress)
-        except (
-            BaseException
-        ) as error:  # an interrupted kernel, too, must leave the dashboard usable
+        except BaseException as error:  # an interrupted kernel must leave the dashboard usable
             failure = error
             if isinstance(error, Exception) and not isinstance(error, (Cancelled, ValueError)):
                 log.exception("work of a dashboard failed")

@@ -14,6 +14,7 @@ from typing import Any
 
 from lvmkit.core.writing import in_words, replacing, require_place, shown_name
 from lvmkit_widgets.ui.bundle import script_of, static
+from lvmkit_widgets.ui.words import refuse
 
 _LINE = re.compile(r' (?:d|transform)="[^"]*"')
 _LONG = re.compile(r"\d+\.\d{2,}")
@@ -38,8 +39,9 @@ def target_of(path: str | Path) -> Path:
     try:
         if target.is_dir():
             shown = shown_name(target)
-            msg = f"cannot save the page to {shown!r}, a folder: name a file in it, such as '{shown}/page.html'"
-            raise ValueError(msg)
+            refuse(
+                f"cannot save the page to {shown!r}, a folder: name a file in it, such as '{shown}/page.html'"
+            )
         require_place(target)
     except OSError as error:
         msg = str(error if error.filename is None else in_words(error, target, "write"))

@@ -12,6 +12,7 @@ from lvmkit.cohorts.open_file import Layout
 from lvmkit.core.arguments import checked
 from lvmkit_widgets.clusters.dashboard import ExplorerDashboard
 from lvmkit_widgets.clusters.state import ExplorerState
+from lvmkit_widgets.ui.words import refuse
 from lvmkit_widgets.workbench.open_form import Kept, Opened, OpenForm, fit_or_load, needs_columns
 from lvmkit_widgets.workbench.registry import HOME, VIEWS
 from lvmkit_widgets.workbench.sessions import KEY, restored, session_notes
@@ -98,8 +99,7 @@ class Workbench(ExplorerDashboard):
         """
         known = [entry[0] for entry in self.stage.menu]
         if key not in known:
-            message = f"There is no dashboard {key!r} of this cohort; there are {', '.join(known)}."
-            raise ValueError(message)
+            refuse(f"There is no dashboard {key!r} of this cohort; there are {', '.join(known)}.")
         self.dashboards.turn_to(key)
         return self.dashboards.board
 
@@ -128,8 +128,7 @@ class Workbench(ExplorerDashboard):
         """Open what is chosen."""
         values, choice, model = self.opener.choose.values, self.opener.choice, self.opener.model
         if values.get("k") is None:
-            message = "Say how many clusters to look for."
-            raise ValueError(message)
+            refuse("Say how many clusters to look for.")
         self.opener.columns.visible = False
         if needs_columns(choice):
             self.opener.ask_columns(choice)
@@ -202,8 +201,7 @@ class Workbench(ExplorerDashboard):
         """Go on with what was worked on before."""
         session, _ = self._sessions[int(place)]
         if not session.source:
-            message = f"What was kept there cannot be read. The file is {session.path}."
-            raise ValueError(message)
+            refuse(f"What was kept there cannot be read. The file is {session.path}.")
         self._open(session.source, k=session.k, session=session)
 
     def _anew(self, button: str) -> None:

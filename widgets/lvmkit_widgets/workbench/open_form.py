@@ -17,6 +17,7 @@ from lvmkit.core.typing import Progress
 from lvmkit.mixtures.refit import check_size, fit_quietly
 from lvmkit_widgets.ui.component import Component
 from lvmkit_widgets.ui.widgets import Form, Table, Text
+from lvmkit_widgets.ui.words import refuse
 
 KNOWN: dict[str, tuple[str, Callable[[], Any], str]] = {
     "discharges": (
@@ -163,8 +164,7 @@ class OpenForm:
         values = self.choose.values
         choice = str(values.get("path") or "").strip() or str(values.get("cohort") or "")
         if not choice:
-            message = "Choose a cohort, or name a file."
-            raise ValueError(message)
+            refuse("Choose a cohort, or name a file.")
         return choice if choice in KNOWN else str(self._folders.checked(choice))
 
     @property
@@ -207,8 +207,7 @@ class OpenForm:
         values = self.columns.values
         codes = tuple(values.get("codes") or ())
         if not codes:
-            message = "Choose the columns that hold the codes."
-            raise ValueError(message)
+            refuse("Choose the columns that hold the codes.")
         kept = tuple(values.get("attributes") or ())
         weight = values.get("weight") or None
         return Layout(values["kind"], codes, values.get("patient") or None, kept, weight=weight)

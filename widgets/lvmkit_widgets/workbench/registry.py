@@ -15,6 +15,7 @@ from typing import Any
 from lvmkit.core.folders import expanded
 from lvmkit.core.reading import require_file
 from lvmkit.disclosure.rule import THRESHOLD
+from lvmkit_widgets.ui.words import refuse
 from lvmkit_widgets.workbench.option_types import count, text_of
 from lvmkit_widgets.workbench.shared import Shared
 
@@ -129,10 +130,17 @@ def _add_file(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_number(
-    parser: argparse.ArgumentParser, option: str, letter: str, help: str, **more: Any
+    parser: argparse.ArgumentParser, option: str, letter: str, help: str, default: int | None = None
 ) -> None:
     """Add a whole number of at least 1; its default is told."""
-    parser.add_argument(option, type=count, metavar=letter, help=f"{help} (%(default)s)", **more)
+    told = f"{help} (%(default)s)"
+    parser.add_argument(option, type=count, metavar=letter, help=told, default=default)
+
+
+def _add_numbers(parser: argparse.ArgumentParser, help: str) -> None:
+    """Add numbers of clusters, one or more."""
+    add = partial(parser.add_argument, "--components", type=count, metavar="K")
+    add(nargs="+", default=[8], help=f"{help} (8)")
 
 
 # -- clusters ---------------------------------------------------------------------------------------
@@ -218,14 +226,7 @@ def _topics_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--max-words", type=count, metavar="N", help="keep the N most frequent words (all)"
     )
-    parser.add_argument(
-        "--components",
-        type=count,
-        nargs="+",
-        default=[8],
-        metavar="K",
-        help="numbers of topics, one or more (8)",
-    )
+    _add_numbers(parser, "numbers of topics, one or more")
     parser.add_argument(
         "--model",
         choices=("SingleTopic", "LatentDirichlet"),
@@ -238,18 +239,16 @@ def _topics(options: Options) -> Factory:
     """Fit topics to texts."""
     corpus = _corpus(options)
     if corpus.n_obs < 2:
-        msg = (
+        refuse(
             f"topics are found by what documents have in common, and {expanded(options.source).name!r} holds "
             f"{corpus.n_obs}; give a folder of .txt files, or a table with one row per document"
         )
-        raise ValueError(msg)
     most = max(options.components)
     if most > corpus.n_vars:
-        msg = (
+        refuse(
             f"--components {most} asks for more topics than there are words: {options.source} has "
             f"{corpus.n_vars:,}; choose no more than that"
         )
-        raise ValueError(msg)
     model, board = _model(options.model), _board("TopicRelevance")
     models = [_fitted(model(n_components=k), corpus) for k in options.components]
     name = expanded(options.source).resolve().name
@@ -266,8 +265,7 @@ def _corpus(options: Options) -> Any:
         return import_module("lvmkit.cohorts").from_texts(path, **given)
     if given:
         named = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        msg = f"{named} tell how to read texts, and {path.name} holds counts: leave them out"
-        raise ValueError(msg)
+        refuse(f"{named} tell how to read texts, and {path.name} holds counts: leave them out")
     return import_module("lvmkit.cohorts._h5ad").read_h5ad(existing(options.source))
 
 
@@ -375,14 +373,8 @@ def _phenotype_like(state: Any, labels: Any, picked: int) -> Any:
 
 def _stability_options(parser: argparse.ArgumentParser) -> None:
     _add_file(parser)
-    parser.add_argument(
-        "--components",
-        type=count,
-        nargs="+",
-        default=[8],
-        metavar="K",
-        help="numbers of clusters to compare; the clusters of the first are looked for in other fits (8)",
-    )
+    about = "numbers of clusters to compare; the clusters of the first are looked for in other fits"
+    _add_numbers(parser, about)
     _add_number(parser, "--repeats", "N", "repeats of each number", default=5)
 
 
@@ -439,15 +431,15 @@ def _outcome(cohort: Any, column: str) -> tuple[Any, Any]:
     """Return the places of records whose class is known, and their classes."""
     known = ", ".join(map(str, cohort.obs.columns)) or "none"
     if column not in cohort.obs:
-        msg = f"--outcome {column!r} is no column of attributes; there are {known}"
-        raise ValueError(msg)
+        refuse(f"--outcome {column!r} is no column of attributes; there are {known}")
     values = cohort.obs[column]
     there = values.notna().to_numpy().nonzero()[0]
     classes = values.iloc[there].astype(str).to_numpy()
     n = len(set(classes))
     if not 2 <= n <= MOST_CLASSES:
-        msg = f"--outcome {column!r} has {n:,} values; give a column with 2 to {MOST_CLASSES} of them, of {known}"
-        raise ValueError(msg)
+        refuse(
+            f"--outcome {column!r} has {n:,} values; give a column with 2 to {MOST_CLASSES} of them, of {known}"
+        )
     return there, classes
 
 
@@ -456,8 +448,7 @@ def _covariates_shown(shown: Any, progress: Any) -> Any:
     np = import_module("numpy")
     cohort, picked = shown.cohort, shown.labels == shown.picked
     if not 0 < picked.sum() < len(picked):
-        msg = "Pick a cluster with some of the patients, not with none or all of them."
-        raise ValueError(msg)
+        refuse("Pick a cluster with some of the patients, not with none or all of them.")
     rows = np.sort(np.random.default_rng(0).permutation(cohort.n_obs)[:MOST_ROWS])
     often = np.argsort(-np.asarray((cohort.X > 0).sum(axis=0)).ravel(), kind="stable")
     part = cohort[rows][:, np.sort(often[:MOST_COVARIATES])]
@@ -508,8 +499,9 @@ def _tensor_data(source: str) -> Any:
     path = existing(source)
     arrays = npz.read_npz(path, "npz file of numbers", lambda _: True, npz.MAX_BYTES)
     if len(arrays) != 1:
-        msg = f"{path.name} holds {len(arrays)} arrays ({', '.join(arrays)}); give a file with one, samples first"
-        raise ValueError(msg)
+        refuse(
+            f"{path.name} holds {len(arrays)} arrays ({', '.join(arrays)}); give a file with one, samples first"
+        )
     return next(iter(arrays.values()))
 
 

@@ -23,7 +23,7 @@ from lvmkit.mixtures.clustering import Clustering
 from lvmkit.storage import is_model_file
 from lvmkit_widgets.clusters.state import ExplorerState
 from lvmkit_widgets.ui.history import History, Step
-from lvmkit_widgets.ui.words import counted
+from lvmkit_widgets.ui.words import counted, refuse
 
 VARIABLE = "LVMKIT_SESSIONS"
 """Environment variable that names another folder than the user's own."""
@@ -161,8 +161,7 @@ def restored(state: ExplorerState, notes: Any) -> ExplorerState:
 def _restored(state: ExplorerState, notes: Mapping[str, Any]) -> ExplorerState:
     """Return the state with the steps and views of an earlier visit."""
     if notes["version"] != VERSION:
-        message = "the steps of an earlier visit are of another version"
-        raise ValueError(message)
+        refuse("the steps of an earlier visit are of another version")
     now = state.clustering.mixture
     mixtures = [now, *(_unpacked(text, now) for text in notes.get("mixtures", []))]
     steps = tuple(_step(noted, mixtures) for noted in notes["steps"][:MOST_STEPS])
@@ -255,6 +254,5 @@ def _unpacked(text: Mapping[str, Any], now: Mixture) -> Mixture:
     numbers = np.frombuffer(base64.b64decode(text["numbers"], validate=True), dtype="<f8")
     table = numbers.reshape(-1, len(codes) + 1).astype(float)
     if not ((table >= 0) & (table <= 1)).all() or not np.isclose(table[:, 0].sum(), 1.0):
-        message = "the numbers of an earlier visit are no probabilities"
-        raise ValueError(message)
+        refuse("the numbers of an earlier visit are no probabilities")
     return Mixture(table[:, 0], table[:, 1:], now.codes if codes == now.codes else codes)
