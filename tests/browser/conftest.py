@@ -147,6 +147,20 @@ def assert_fits():
     return check
 
 
+@pytest.fixture(scope="session")
+def told():
+    """Wait until Python knows what the browser shows already."""
+
+    def wait(page, board, **picked):
+        for _ in range(800):
+            if all(getattr(board.state, name) == value for name, value in picked.items()):
+                return
+            page.wait_for_timeout(25)
+        assert {name: getattr(board.state, name) for name in picked} == picked
+
+    return wait
+
+
 class Servers:
     """Serves dashboards from threads of this process."""
 

@@ -69,21 +69,21 @@ def go_back_and_forward(page):
     assert_looked_at(page)
 
 
-def test_a_served_page_goes_back_and_a_link_shows_the_same(servers, open_page, boards):
+def test_a_served_page_goes_back_and_a_link_shows_the_same(servers, open_page, boards, told):
     model, cohort = boards["clusters"].state.model, boards["clusters"].state.patients.cohort
     address, made = servers.start(lambda: ClusterExplorer(model, cohort, name="Ward"))
     page = open_page()
     page.goto(address)
     expect(page.locator(".lvm-size")).to_have_count(4)
     look_around(page)
-    assert made[-1].state.cluster == 2
+    told(page, made[-1], cluster=2)
     go_back_and_forward(page)
     page.reload()
     assert_looked_at(page)
     colleague = open_page()
     colleague.goto(page.url)
     assert_looked_at(colleague)
-    assert made[-1].state.cluster == 2
+    told(colleague, made[-1], cluster=2)
     # What is not there is not looked at, and nothing breaks.
     page.goto(f"{address}#cluster=99&lambda=7&tab=x&other=1")
     expect(page.locator(".lvm-size")).to_have_count(4)
@@ -114,7 +114,7 @@ def test_other_dashboards_have_addresses(name, fragment, shown, open_page, board
     expect(page.get_by_text(shown).first).to_be_visible()
 
 
-def test_the_pick_of_the_stability_panel_is_in_the_address(servers, open_page, panel):
+def test_the_pick_of_the_stability_panel_is_in_the_address(servers, open_page, panel, told):
     address, made = servers.start(panel)
     page = open_page()
     page.goto(address)
@@ -126,7 +126,7 @@ def test_the_pick_of_the_stability_panel_is_in_the_address(servers, open_page, p
     colleague.goto(page.url)
     shown = colleague.locator(".lvm-table tbody tr[aria-selected=true]")
     expect(shown).to_contain_text("k-means")
-    assert made[-1].state.method == "k-means"
+    told(colleague, made[-1], method="k-means", value=2)
     wrong = open_page()
     wrong.goto(f"{address}#pick=none+%C2%B7+3")
     expect(wrong.locator(".lvm-table tbody tr[aria-selected=true]")).to_contain_text("Bernoulli")

@@ -69,15 +69,6 @@ def tab(page, name):
     page.get_by_role("tab", name=name, exact=True).click()
 
 
-def told(page, board, **picked):
-    """Wait until Python knows what the browser shows already."""
-    for _ in range(200):
-        if all(getattr(board.state, name) == value for name, value in picked.items()):
-            return
-        page.wait_for_timeout(25)
-    assert {name: getattr(board.state, name) for name in picked} == picked
-
-
 def walk(page):
     """Use everything a page without Python can do."""
     slider = page.get_by_role("slider", name="Clustering")
@@ -117,13 +108,13 @@ def walk(page):
     assert page.evaluate("window.hacked") is None
 
 
-def test_everything_answers_and_python_follows(served):
+def test_everything_answers_and_python_follows(served, told):
     page, board = served
     walk(page)
     told(page, board, cluster=1, covariate=None, step=2)
 
 
-def test_nu_is_moved_by_keys_buttons_and_on_the_curves(served):
+def test_nu_is_moved_by_keys_buttons_and_on_the_curves(served, told):
     page, board = served
     slider = page.get_by_role("slider", name="Clustering")
     slider.focus()
@@ -148,7 +139,7 @@ def test_nu_is_moved_by_keys_buttons_and_on_the_curves(served):
     expect(page.locator(".lvm-step_slider output")).to_have_text("ν = 1 · 8 clusters")
 
 
-def test_the_tree_leads_to_sets_and_covariates(served):
+def test_the_tree_leads_to_sets_and_covariates(served, told):
     page, board = served
     tab(page, "How it came about")
     page.get_by_label("Show", exact=True).select_option(label="All clusters")

@@ -89,15 +89,6 @@ def order(page):
     ).all_text_contents()  # what is out of sight has no inner text
 
 
-def told(page, board, **picked):
-    """Wait until Python knows what the browser shows already."""
-    for _ in range(200):
-        if all(getattr(board.state, name) == value for name, value in picked.items()):
-            return
-        page.wait_for_timeout(25)
-    assert {name: getattr(board.state, name) for name in picked} == picked
-
-
 def walk(page):
     """Use everything a page without Python can do."""
     first = card(page, 0)
@@ -151,13 +142,13 @@ def walk(page):
     assert page.evaluate("window.hacked") is None
 
 
-def test_everything_answers_and_python_follows(served):
+def test_everything_answers_and_python_follows(served, told):
     page, board = served
     walk(page)
     told(page, board, phenotype=0, other=None)
 
 
-def test_cards_are_picked_and_marked_by_keys_alone(served, opened):
+def test_cards_are_picked_and_marked_by_keys_alone(served, opened, told):
     page, board = served
     page.locator(".lvm-pheno").first.focus()
     page.keyboard.press("ArrowRight")

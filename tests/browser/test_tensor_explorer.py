@@ -64,15 +64,6 @@ def tab(page, name):
     page.get_by_role("tab", name=name, exact=True).click()
 
 
-def told(page, board, **picked):
-    """Wait until Python knows what the browser shows already."""
-    for _ in range(200):
-        if all(getattr(board.state, name) == value for name, value in picked.items()):
-            return
-        page.wait_for_timeout(25)
-    assert {name: getattr(board.state, name) for name in picked} == picked
-
-
 def entry(page, *names):
     """Return the row of an entry in the list."""
     rows = page.locator('[data-part="entries"] tbody tr')
@@ -139,7 +130,7 @@ def walk(page):
     assert page.evaluate("window.hacked") is None
 
 
-def test_everything_answers_and_python_follows(served):
+def test_everything_answers_and_python_follows(served, told):
     page, board = served
     walk(page)
     told(page, board, entry=27)

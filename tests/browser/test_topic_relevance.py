@@ -83,15 +83,6 @@ def radius(page, number):
     return float(of_topic(page, number).locator("circle").get_attribute("r"))
 
 
-def told(page, board, **picked):
-    """Wait until Python knows what the browser shows already."""
-    for _ in range(200):
-        if all(getattr(board.state, name) == value for name, value in picked.items()):
-            return
-        page.wait_for_timeout(25)
-    assert {name: getattr(board.state, name) for name in picked} == picked
-
-
 def walk(page):
     """Use everything a page without Python can do."""
     of_topic(page, 1).click()
@@ -131,7 +122,7 @@ def walk(page):
     expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", "2")
 
 
-def test_words_map_and_comparison_answer_at_once(served):
+def test_words_map_and_comparison_answer_at_once(served, told):
     page, board = served
     walk(page)
     expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", "2")
@@ -148,7 +139,7 @@ Object.defineProperty(WebSocket.prototype, "onmessage", {
 """
 
 
-def test_what_the_reader_changed_outlasts_late_answers(address, open_page):
+def test_what_the_reader_changed_outlasts_late_answers(address, open_page, told):
     page = open_page()
     page.add_init_script(SLOW)  # what Python says comes 0.7 s late
     page.goto(address[0])
@@ -171,7 +162,7 @@ def test_what_the_reader_changed_outlasts_late_answers(address, open_page):
     expect(page.locator(".lvm-size.lvm-on")).to_have_attribute("data-id", str(state.topic))
 
 
-def test_what_a_click_sets_is_one_message(address, open_page):
+def test_what_a_click_sets_is_one_message(address, open_page, told):
     page, sent = open_page(), []
     page.on("websocket", lambda s: s.on("framesent", lambda frame: sent.append(str(frame))))
     page.goto(address[0])
@@ -183,7 +174,7 @@ def test_what_a_click_sets_is_one_message(address, open_page):
     assert "relevance_pick" in message  # and that it was picked
 
 
-def test_the_map_is_walked_by_keys(served):
+def test_the_map_is_walked_by_keys(served, told):
     page, board = served
     current = page.locator('.lvm-map g[tabindex="0"]')
     current.focus()

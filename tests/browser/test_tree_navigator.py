@@ -77,15 +77,6 @@ def here(page):
     return page.locator(".lvm-breadcrumb [aria-current]")
 
 
-def told(page, board, **picked):
-    """Wait until Python knows what the browser shows already."""
-    for _ in range(200):
-        if all(getattr(board.state, name) == value for name, value in picked.items()):
-            return
-        page.wait_for_timeout(25)
-    assert {name: getattr(board.state, name) for name in picked} == picked
-
-
 def walk(page):
     """Use everything a page without Python can do."""
     branch(page, "1").click()
@@ -146,7 +137,7 @@ def walk(page):
     assert page.evaluate("window.hacked") is None
 
 
-def test_everything_answers_and_python_follows(served):
+def test_everything_answers_and_python_follows(served, told):
     page, board = served
     walk(page)
     told(page, board, node=2, code="", balance=0.0, frontier=(1, 2))
@@ -162,7 +153,7 @@ def test_everything_answers_and_python_follows(served):
     told(page, board, node=1)
 
 
-def test_the_tree_is_walked_by_keys_alone(served):
+def test_the_tree_is_walked_by_keys_alone(served, told):
     page, board = served
     box = page.get_by_role("tree")
     box.focus()
@@ -336,7 +327,7 @@ def test_a_click_is_answered_by_the_browser(servers, open_page, measured):
     expect(page.locator(".lvm-node")).not_to_have_count(127)
 
 
-def test_thousands_of_leaves_are_drawn_as_far_as_they_are_seen(servers, open_page, measured):
+def test_thousands_of_leaves_are_drawn_as_far_as_they_are_seen(servers, open_page, measured, told):
     tree = large()
     address, made = servers.start(lambda: TreeNavigator(tree))
     page = open_page()

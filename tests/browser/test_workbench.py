@@ -54,7 +54,7 @@ def test_a_dashboard_at_work_can_be_left(page):
     expect(page.locator(".lvm-tree_outline").first).to_be_visible()
 
 
-def test_links_back_and_forward_lead_through_dashboards(page, address, open_page):
+def test_links_back_and_forward_lead_through_dashboards(page, address, open_page, told):
     page.locator(".lvm-size").nth(2).click()
     expect(page).to_have_url(f"{address[0]}#cluster=2")
     page.wait_for_timeout(1_100)  # what follows is a step of its own
@@ -79,9 +79,9 @@ def test_links_back_and_forward_lead_through_dashboards(page, address, open_page
     expect(other.locator(".lvm-menu [aria-current=page]")).to_have_text("Tree", timeout=60_000)
     expect(other).to_have_url(there)
     node = there.rpartition("node=")[2]
+    told(other, address[1][-1].dashboards.board, node=int(node))
     shown = other.locator(".lvm-tree_outline [aria-selected=true]")
     expect(shown).to_have_attribute("data-id", node)
-    assert address[1][-1].dashboards.board.state.node == int(node)
 
 
 def test_a_dashboard_that_there_is_not_leaves_the_reader_where_he_is(address, open_page):
