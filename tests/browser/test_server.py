@@ -166,7 +166,8 @@ def test_a_page_says_what_is_opened_and_when_it_has_ended(servers, page):
 
     address, made = servers.start(slow, title="the ward", idle_minutes=0.05)
     page.goto(address)
-    expect(page.locator(".lvm-message")).to_have_text("Opening the ward …")
+    expect(page.get_by_role("status")).to_have_text("Opening the ward …")
+    expect(page.get_by_role("heading")).to_have_text("the ward")
     assert made == []
     opened.set()
     expect(page.get_by_text("Here it is.")).to_be_visible()

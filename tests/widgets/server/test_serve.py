@@ -110,6 +110,15 @@ def test_a_page_is_served_to_this_machine_under_its_own_name_only(start):
     assert "does not answer to the name" in text
 
 
+def test_a_page_says_what_it_opens_above_its_scripts(start):
+    """Before, nothing was seen until a megabyte of scripts had been read."""
+    _, page, _ = ask(start(title="the <ward>"))
+    body = page.partition("<body>")[2]
+    shown = body.index("<h2>the &lt;ward&gt;</h2>")
+    assert shown < body.index("Opening the &lt;ward&gt; …") < body.index("<script")
+    assert "bokeh.min.js" not in page.partition("<body>")[0]
+
+
 def test_names_and_addresses_of_this_machine():
     assert address_of("127.0.0.1", 5006) == "http://127.0.0.1:5006/"
     assert address_of("::1", 80) == address_of("[::1]", 80) == "http://[::1]:80/"

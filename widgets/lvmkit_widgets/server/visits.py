@@ -20,7 +20,7 @@ from lvmkit.core.folders import open_only
 from lvmkit_widgets.ui.bundle import static
 from lvmkit_widgets.ui.dashboard import Dashboard
 from lvmkit_widgets.ui.hosts import PageHost
-from lvmkit_widgets.ui.widgets import Status, Text
+from lvmkit_widgets.ui.widgets import Text
 
 log = logging.getLogger(__name__)
 MOST_PAGES = 64
@@ -58,9 +58,8 @@ class VisitLimit:
         request = document.session_context.request
         if request is not None and request.path.endswith("/ws"):  # the session was gone already
             return self._ended("the page was without a connection for too long")
-        status = Status(message=f"Opening {self.title} …", state_now="busy")
-        first = Dashboard({"status": status}, "status", title=self.title)
-        frame = pn.Column(first.__panel__(), sizing_mode="stretch_width", margin=0)
+        document.template = static("opening.html")
+        frame = pn.Column(sizing_mode="stretch_width", margin=0)
         host, begun = PageHost(document), threading.Event()
 
         def begin() -> None:

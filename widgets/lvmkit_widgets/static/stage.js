@@ -158,6 +158,7 @@ function helpButton(text, target) {
 
 function stage(shared, el, kinds, style) {
   const model = keeping(shared);
+  document.getElementById("lvmkit-opening")?.remove(); // of a page that is served
   const root = h("div.lvm", { role: "region" });
   root.append(h("style", { text: style }));
   const voice = h("div.lvm-sr", { role: "status", "aria-live": "polite" });
