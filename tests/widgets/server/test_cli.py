@@ -247,7 +247,7 @@ def test_topics_of_a_folder_of_texts_are_served(tmp_path, capsys, shown):
         words = "war army peace" if i % 2 else "tax budget money"
         (tmp_path / f"speech{i}.txt").write_text(f"{words} and the {words} of the nation.")
     assert cli.main(["topics", str(tmp_path), "--components", "2", "1", "--no-browser"]) == 0
-    assert "Topics is at http://127.0.0.1:7/" in capsys.readouterr().out
+    assert f"{tmp_path.name} – Topics is at http://127.0.0.1:7/" in capsys.readouterr().out
     board = shown[0].board
     assert [topics.k for topics in board.state.versions] == [1, 2]
     assert len(board.state.corpus) == 12
@@ -258,7 +258,7 @@ def test_a_tree_of_a_file_is_served(tmp_path, capsys, shown):
     path = tmp_path / "ward.h5ad"
     load_discharges()[:1500].copy().write_h5ad(path)
     assert cli.main(["tree", str(path), "--depth", "2", "--leaves", "3", "--no-browser"]) == 0
-    assert "Tree is at http://127.0.0.1:7/" in capsys.readouterr().out
+    assert "ward.h5ad – Tree is at http://127.0.0.1:7/" in capsys.readouterr().out
     board = shown[0].board
     assert len(board.state.frontier) == 3
     assert board.stage.title == "Tree of ward.h5ad"

@@ -109,7 +109,9 @@ def _show(entry: Entry, options: argparse.Namespace) -> None:
     """Fit what a dashboard shows, and serve it until interrupted."""
     getattr(import_module("lvmkit_widgets"), entry.dashboard)  # or says what to install
     _check_address(options)
-    _serve(entry.prepare(options), options, title=entry.title)
+    source = getattr(options, "file", None) or getattr(options, "source", None)
+    title = f"{expanded(source).resolve().name} – {entry.title}" if source else entry.title
+    _serve(entry.prepare(options), options, title=title)
 
 
 def _serve(factory: Callable[[], Any], options: argparse.Namespace, *, title: str) -> None:
