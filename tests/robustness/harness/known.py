@@ -8,7 +8,7 @@ NOT_TRIED = {
     "lvmkit_widgets.ClusterExplorer.show_state": "called when a parameter of the state changed",
 }
 # Hooks of all dashboards, which the base class calls.
-HOOKS = ("show_state", "update_all", "background", "take", "checked")
+HOOKS = ("show_state", "watch", "update_all", "background", "take", "checked")
 
 # (entry or "*", parameter, fault): why an answer is right where the rules want a refusal, or finite numbers.
 ACCEPTED: dict[tuple[str, str, str], str] = {

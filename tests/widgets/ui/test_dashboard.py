@@ -1,5 +1,6 @@
 """A dashboard without a browser: listeners, batches, messages, background work, twins."""
 
+import asyncio
 import threading
 import weakref
 
@@ -247,6 +248,29 @@ def test_work_that_nobody_waits_for_any_more_is_stopped(board):
     assert done == []
     assert not board.busy
     assert board.components["status"].message == "Stopped. Nothing was changed."
+
+
+def test_a_page_is_called_back_from_the_loop_of_its_server_alone(monkeypatch):
+    """Before, Bokeh lost a callback that a thread added while the loop held changes back: work never ended."""
+    here, added, done = threading.get_ident(), [], []
+
+    async def serve():
+        document = Document()
+        session = Loop()
+        document._session_context = weakref.ref(session)
+        monkeypatch.setattr(
+            document,
+            "add_next_tick_callback",
+            lambda function: (added.append(threading.get_ident()), function()),
+        )
+        host = PageHost(document)
+        worker = threading.Thread(target=host.call, args=(lambda: done.append(1),))
+        worker.start()
+        worker.join(10)
+        await asyncio.sleep(0.05)
+
+    asyncio.run(serve())
+    assert (added, done) == ([here], [1])
 
 
 def test_failed_work_is_told(board):

@@ -149,6 +149,9 @@ def test_steps_that_cannot_be_read_cost_neither_names_nor_notes(explore, broken)
     board = explore()()
     assert "Both" in " ".join(board.state.clustering.labels)
     assert len(board.state.history.steps) == 1
+    told = board.components["status"].message
+    assert "Gone on where you were" in told
+    assert "Earlier steps cannot be undone" in told
 
 
 def test_splits_can_be_undone_after_a_new_start(explore):

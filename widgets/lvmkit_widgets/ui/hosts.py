@@ -57,7 +57,7 @@ class PageHost:
     """A served page: functions run on the server's loop, holding the document's lock."""
 
     def __init__(self, document: Document) -> None:
-        self.document = document
+        self.document, self._loop = document, _running_loop()
 
     @property
     def here(self) -> bool:
@@ -72,7 +72,14 @@ class PageHost:
         return session is not None and session.connection_count > 0
 
     def call(self, function: Callable[[], None]) -> None:
-        """Run the function in the next turn of the server, or now if the page is gone; from any thread."""
+        """Run the function in a later turn of the server, or if the page is gone; from any thread."""
+        if self._loop is None or self._loop.is_closed():
+            self._add(function)
+        else:  # what another thread adds while the loop holds changes back is lost in Bokeh
+            self._loop.call_soon_threadsafe(self._add, function)
+
+    def _add(self, function: Callable[[], None]) -> None:
+        """Have the server call the function, in the loop's own thread."""
         try:
             self.document.add_next_tick_callback(partial(self._run, function))
         except AttributeError:  # what Bokeh raises for a page that it has taken down
@@ -165,11 +172,17 @@ def _page_class(shape: Shape) -> type[PageView]:
 
 def notebook_view(shape: Shape, state: Mapping[str, Any], receive: Receive) -> NotebookView:
     """Return a Jupyter widget that shows the fields and tells what the browser changed."""
-    view = _native_class(shape)(**state)
-    with suppress(RuntimeError):  # no loop runs
-        view._host = LoopHost(asyncio.get_running_loop())
+    view, loop = _native_class(shape)(**state), _running_loop()
+    view._host = LoopHost(loop) if loop else None
     view._receive = receive
     return view
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    """Return the loop that runs in this thread, if there is one."""
+    with suppress(RuntimeError):
+        return asyncio.get_running_loop()
+    return None
 
 
 def page_view(shape: Shape, state: Mapping[str, Any], receive: Receive) -> PageView:

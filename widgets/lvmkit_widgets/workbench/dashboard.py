@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -186,7 +185,8 @@ class Workbench(ExplorerDashboard):
             self._sessions = [one for one in kept.recent() if one[0].path != mine]
             self.opener.list_recent(self._sessions)
             if kept.told:
-                self.say(kept.told, state="info", actions=[("anew", "Begin anew")])
+                told = " ".join(filter(None, (kept.told, state.message)))
+                self.say(told, state="info", actions=[("anew", "Begin anew")])
 
     def _work_of(self, opened: Opened) -> Work:
         """Return what is known of other dashboards of a cohort."""
@@ -247,6 +247,8 @@ def explored(opened: Opened) -> ExplorerState:
     notes = getattr(opened.model, "annotations_", None) or {}
     if opened.kept is None or KEY not in notes:
         return state
-    with suppress(ValueError):  # names, notes and merges are there without them
+    try:
         return restored(state, notes[KEY])
-    return state
+    except ValueError as error:  # names, notes and merges are there without them
+        told = f"{state.message} Earlier steps cannot be undone: {error}."
+        return state.replace(message=told.strip())

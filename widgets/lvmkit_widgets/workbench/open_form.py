@@ -16,6 +16,7 @@ from lvmkit.core.reading import require_file
 from lvmkit.core.typing import Progress
 from lvmkit.mixtures.refit import check_size, fit_quietly
 from lvmkit_widgets.ui.component import Component
+from lvmkit_widgets.ui.controls import button, column, multiselect, number, select, text
 from lvmkit_widgets.ui.widgets import Form, Table, Text
 from lvmkit_widgets.ui.words import refuse
 
@@ -100,10 +101,7 @@ class OpenForm:
             title="Continue where you were",
             help="Cohorts that you worked on, with the names you gave. Pick one to go on.",
             key="place",
-            columns=[
-                {"key": "cohort", "label": "Cohort", "kind": "text"},
-                {"key": "done", "label": "What was done", "kind": "text"},
-            ],
+            columns=[column("cohort", "Cohort"), column("done", "What was done")],
             visible=False,
             needs_python=True,
         )
@@ -120,41 +118,19 @@ class OpenForm:
     def list(self) -> None:
         """Show what can be opened."""
         folders = [Path.cwd(), Path(os.environ.get("LVMKIT_DATA", "."))]
-        found = [path for path in list_files(folders) if self._folders.holds(path)]
-        files = [[str(path), _short(path)] for path in found]
-        known = [[name, text] for name, (text, _, _) in KNOWN.items()]
+        found = [one for one in list_files(folders) if self._folders.holds(one)]
+        files = [[str(one), _short(one)] for one in found]
+        known = [[name, label] for name, (label, _, _) in KNOWN.items()]
+        offered = [*known, *files, [ELSEWHERE, "another file, named below"]]
+        kinds = "CSV, TSV, Parquet or h5ad. Goes before the choice above."
+        path = {"placeholder": "/folder/discharges.csv", "help": kinds, "wide": True}
+        brings = "Brings its clusters, names and notes; else clusters are fitted."
         self.choose.controls = [
-            {
-                "name": "cohort",
-                "kind": "select",
-                "label": "Cohort",
-                "options": [*known, *files, [ELSEWHERE, "another file, named below"]],
-                "wide": True,
-            },
-            {
-                "name": "path",
-                "kind": "text",
-                "label": "File on this machine",
-                "placeholder": "/folder/discharges.csv",
-                "help": "CSV, TSV, Parquet or h5ad. Goes before the choice above.",
-                "wide": True,
-            },
-            {
-                "name": "k",
-                "kind": "number",
-                "label": "Number of clusters",
-                "min": 1,
-                "max": 100,
-                "step": 1,
-            },
-            {
-                "name": "model",
-                "kind": "text",
-                "label": "Saved model (optional)",
-                "placeholder": "heart.npz",
-                "help": "Brings its clusters, names and notes; else clusters are fitted.",
-            },
-            {"name": "open", "kind": "button", "label": "Open", "primary": True},
+            select("cohort", "Cohort", offered, wide=True),
+            text("path", "File on this machine", **path),
+            number("k", "Number of clusters", max=100),
+            text("model", "Saved model (optional)", placeholder="heart.npz", help=brings),
+            button("open", "Open", primary=True),
         ]
         self.choose.values = {"cohort": "discharges", "path": "", "k": 8, "model": ""}
 
@@ -177,20 +153,14 @@ class OpenForm:
         """Ask what the columns of a file are."""
         names = [str(name) for name in preview(path).columns]
         one = [["", "–"], *([name, name] for name in names)]
+        weighed = "How many of the population a record stands for. Clusters and shares are then weighted by it."
         self.columns.controls = [
-            {"name": "kind", "kind": "select", "label": "The table has", "options": KINDS},
-            {"name": "codes", "kind": "multiselect", "label": "Columns of codes", "options": names},
-            {"name": "patient", "kind": "select", "label": "Patient or record", "options": one},
-            {"name": "attributes", "kind": "multiselect", "label": "Keep also", "options": names},
-            {
-                "name": "weight",
-                "kind": "select",
-                "label": "Weight of a survey",
-                "options": one,
-                "help": "How many of the population a record stands for. Clusters and shares are "
-                "then weighted by it.",
-            },
-            {"name": "open", "kind": "button", "label": "Open with these columns", "primary": True},
+            select("kind", "The table has", KINDS),
+            multiselect("codes", "Columns of codes", names),
+            select("patient", "Patient or record", one),
+            multiselect("attributes", "Keep also", names),
+            select("weight", "Weight of a survey", one, help=weighed),
+            button("open", "Open with these columns", primary=True),
         ]
         self.columns.values = {
             "kind": "wide",

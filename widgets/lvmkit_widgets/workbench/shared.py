@@ -27,8 +27,7 @@ class Shared(Generic[T]):
             return result.result()
         except Exception:
             with self._lock:
-                if (
-                    self._result is result
-                ):  # the reason may be gone by then, such as a file that was away
+                # The reason may be gone by then, such as a file that was away.
+                if self._result is result:
                     self._result = self._pool.submit(self._make)
             raise
