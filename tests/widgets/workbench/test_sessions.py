@@ -1,5 +1,7 @@
 """What lvmkit explore keeps between visits."""
 
+import base64
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ import lvmkit
 from lvmkit.cohorts.subset import Subset
 from lvmkit.datasets import load_discharges
 from lvmkit_widgets.server import cli
-from lvmkit_widgets.workbench import open_form
+from lvmkit_widgets.workbench import open_form, sessions
 from lvmkit_widgets.workbench.sessions import Session
 
 
@@ -185,6 +187,45 @@ def test_numbers_that_are_no_mixture_cost_steps_alone(explore):
         again = explore()().state
         assert "First" in again.clustering.labels
         assert len(again.history.steps) == 1
+
+
+@pytest.mark.parametrize("wrong", [np.nan, 1.5, -0.1])
+def test_numbers_that_are_no_probabilities_cost_steps_alone(explore, wrong):
+    board = explore()()
+    board.state = board.state.rename(0, "First").split(3)
+    path = explore.session().path
+    model = lvmkit.load(path)
+    kept = model.annotations_["session"]["mixtures"][0]
+    numbers = np.frombuffer(base64.b64decode(kept["numbers"]), dtype="<f8").copy()
+    numbers[1] = wrong  # a center of the first cluster
+    kept["numbers"] = base64.b64encode(numbers.tobytes()).decode("ascii")
+    lvmkit.save(model, path)
+    again = explore()()
+    assert len(again.state.history.steps) == 1
+    assert "are no probabilities" in again.components["status"].message
+
+
+def test_steps_that_there_is_no_room_for_stay_in_the_python(explore, monkeypatch):
+    monkeypatch.setattr(sessions, "MOST_STEPS", 3)
+    board = explore()()
+    work(board)
+    again = explore()().state
+    assert len(again.history.steps) == 3
+    assert again.history.code == board.state.history.code
+
+
+def test_a_step_in_another_dashboard_leaves_alone_what_somebody_else_has_written(explore):
+    """Before, the step was not saved and the page said that it was."""
+    board = explore()()
+    board.state = board.state.rename(0, "First")
+    tree, path = board.open_view("tree"), explore.session().path
+    lvmkit.save(board.state.model, path)  # another program with the same cohort
+    theirs = path.read_bytes()
+    with pytest.raises(ValueError, match="was written by somebody else meanwhile"):
+        tree.state = tree.state.rename(2, "Right")
+    assert path.read_bytes() == theirs
+    assert board.state.autosave is None
+    assert tree.stage.unsaved
 
 
 def test_what_was_done_in_other_dashboards_is_there_after_a_new_start(explore):

@@ -64,16 +64,20 @@ class ExplorerDashboard(TabbedDashboard[ExplorerState]):
         return {"title": state.title, "subtitle": subtitle(state), "footer": footer(state)}
 
     def _keep(self, old: ExplorerState, new: ExplorerState) -> None:
-        """Save the model after a step, where the reader wants that."""
-        if new.autosave is None or new.history is old.history:
+        """Save the model after a step."""
+        if new.history is not old.history:
+            self.keep_file()
+
+    def keep_file(self) -> None:
+        """Save the model, where the reader wants that; a file that somebody else has written is left alone."""
+        state, place = self.state, self.state.autosave
+        if place is None:
             return
-        lost, changed = new.autosave, new.files.changed(new.autosave)
-        if not changed:
-            new.files.save(self._model_to_save(new), lost)
-            return
-        self.state = new.replace(autosave=None)
-        what = f"It is not saved: “{lost}” {changed}. Name one under Steps and files."
-        refuse(f"{new.message} {what}")
+        if changed := state.files.changed(place):
+            self.state = state.replace(autosave=None)
+            what = f"It is not saved: “{place}” {changed}. Name one under Steps and files."
+            refuse(f"{state.message} {what}".strip())
+        state.files.save(self._model_to_save(state), place)
 
     def _model_to_save(self, state: ExplorerState) -> Any:
         """Return what is written after every step."""

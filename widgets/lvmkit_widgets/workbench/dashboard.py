@@ -213,17 +213,11 @@ class Workbench(ExplorerDashboard):
         def begun(opened: Opened) -> None:
             kept.session.put_aside("earlier")
             self._show(opened._replace(kept=kept._replace(told="")))
-            self.save_session()  # or a reload would show what the server began with
+            self.keep_file()  # or a reload would show what the server began with
 
         self.background(kept.work, begun, label="Beginning anew")
 
     # -- what is kept ------------------------------------------------------------------------------
-
-    def save_session(self) -> None:
-        """Write what was done to the session's file."""
-        state = self.state
-        if state.autosave is not None and not state.files.changed(state.autosave):
-            state.files.save(self._model_to_save(state), state.autosave)
 
     def _model_to_save(self, state: ExplorerState) -> Any:
         """Return the model with steps, what is looked at, and what was done in other dashboards."""

@@ -292,7 +292,7 @@ class DashboardMenu:
         bench.state = self.views[key].back(bench.state, new)
         step = isinstance(new, StepState) and new.is_work and new.value is not old.value
         if step and bench.state.autosave is not None:
-            bench.save_session()
+            bench.keep_file()
             board.state = new.replace(saved=new.value)
 
     def to_notes(self) -> dict[str, Any]:
