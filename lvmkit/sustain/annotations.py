@@ -17,8 +17,8 @@ class Annotation:
     name: str = ""  # As typed
     note: str = ""  # As typed
     mark: str = ""  # Undecided, meaningful, or not meaningful
-    by: str = ""  # Who marked it, if that was told, and the day
-    on: str = ""  # Who marked it, if that was told, and the day
+    by: str = ""  # Who marked it, if that was told
+    on: str = ""  # The day of the mark
 
 
 NOTHING = Annotation()

@@ -20,7 +20,7 @@ class NamedCut:
     """A cut and names."""
 
     frontier: tuple[int, ...]  # The nodes of the cut, from left to right
-    names: tuple[tuple[int, str], ...] = ()  # (int, str): Nodes and what they are called
+    names: tuple[tuple[int, str], ...] = ()  # Nodes, and what they are called
 
     def renamed(self, node: int, name: str) -> NamedCut:
         """Name a node."""
