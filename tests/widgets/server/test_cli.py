@@ -294,6 +294,7 @@ def test_the_cards_of_a_file_are_served(tmp_path, capsys, shown):
     assert board.stage.title == "Phenotypes of ward.h5ad"
 
 
+@pytest.mark.usefixtures("real_data")
 def test_a_tensor_is_told_and_not_written_as_a_cohort(tmp_path, capsys):
     assert cli.main(["fetch", "oslo_bike"]) == 0
     assert "oslo_bike: CountTensor of" in capsys.readouterr().out
