@@ -25,12 +25,10 @@ def shown_with_sizes(counts: Any, threshold: int) -> tuple[Any, Any]:
 def hidden_groups(counts: Array, threshold: int) -> Any:
     """Find cells (clusters, groups), and below them totals of groups, that are not shown; sizes are known."""
     found = suppression_with_totals(counts, threshold=threshold)
-    cells = found.cells.copy()
     sizes: Labels = np.isnan(shown_with_sizes(counts.sum(axis=1)[:, None], threshold)[1])
     # of a cluster whose size is hidden nothing is told, and its size must not follow from the totals
-    cells[sizes] = True
-    totals = found.totals | bool(sizes.any())
-    return np.vstack([cells & (counts > 0) | sizes[:, None], totals])
+    cells = found.cells & (counts > 0) | sizes[:, None]
+    return np.vstack([cells, found.totals | bool(sizes.any())])
 
 
 def groups_table(
